@@ -17,7 +17,7 @@ from realformer_nmt.corpora.archives.download import Patience
 from realformer_nmt.corpora.fetch import fetch, fetch_texts
 from realformer_nmt.corpora.manifest import load, shipped
 
-AT_ONCE = Patience((0, 0), 20, lambda _: None)
+AT_ONCE = Patience((0, 0), 20, sleep=lambda _: None)
 NEWS = "/wmt14_en_de/https.statmt.org/wmt14/test-full.tgz"
 
 
@@ -50,14 +50,14 @@ def test_archives_that_are_there_are_used_where_they_are(
     server: ArchiveServer, tiny: Miniature, tmp_path: Path
 ) -> None:
     """Under the name that their server gave them, dev.tgz, or the one that they have here, wmt17-dev.tgz."""
-    own, corpus = tmp_path / "own", load(tiny.manifest)
-    own.mkdir()
+    folder, corpus = tmp_path / "own", load(tiny.manifest)
+    folder.mkdir()
     for archive in corpus.archives:
         source = server.folder / archive.packings[0].urls[0].removeprefix(f"{server.url}/")
-        (own / source.name).write_bytes(source.read_bytes())
-    found = fetch(corpus, tmp_path / "data", own)
-    assert {path.parent for path in found.values()} == {own}
-    assert found["dev"] == own / "dev.tgz"
+        (folder / source.name).write_bytes(source.read_bytes())
+    paths = fetch(corpus, tmp_path / "data", folder)
+    assert {path.parent for path in paths.values()} == {folder}
+    assert paths["dev"] == folder / "dev.tgz"
     assert not (tmp_path / "data").exists()
     assert server.requests == []
 
@@ -68,10 +68,10 @@ def test_a_wrong_archive_of_ones_own_is_an_error_before_anything_is_downloaded(
     corpus = load(tiny.manifest)
     wrong = tmp_path / "test-full.tgz"
     wrong.write_bytes(b"wrong")
-    found = hashlib.md5(b"wrong", usedforsecurity=False).hexdigest()
+    digest = hashlib.md5(b"wrong", usedforsecurity=False).hexdigest()
     expected = corpus.archives[-1].packings[0].md5
-    said = f"archive newstest2014: .*: {wrong}: md5 is {found}, expected is {expected}; move it elsewhere"
-    with pytest.raises(UserError, match=said):
+    message = f"archive newstest2014: .*: {wrong}: md5 is {digest}, expected is {expected}; move it elsewhere"
+    with pytest.raises(UserError, match=message):
         fetch(corpus, tmp_path / "data", tmp_path, patience=AT_ONCE)
     (tmp_path / "training-parallel-commoncrawl.tgz").write_bytes(b"wrong")
     with pytest.raises(UserError, match=r"commoncrawl\.tgz: has 5 bytes, expected are [\d,]+"):
@@ -128,9 +128,9 @@ def test_if_no_url_delivers_each_is_listed_with_its_reason(
 
 
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(["fetch", "--help"])
-    assert left.value.code == 0
+    assert exit_info.value.code == 0
     assert "example: realformer-nmt fetch wmt14_en_de --folder" in " ".join(capsys.readouterr().out.split())
 
 
