@@ -1,1 +1,1 @@
-"""What a training survives, tried for real: `make reliability` writes what it found; the tests try less of it."""
+"""Trials of what a training survives: `make reliability` writes what they found; the tests try less of it."""

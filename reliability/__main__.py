@@ -50,23 +50,23 @@ def kill_anywhere(data: Path, folder: Path) -> Figures:
 
 
 def refuse_writes(data: Path, folder: Path) -> Figures:
-    """Of root's faults only where root is."""
+    """Check writers and trainings on faulty disks, and try root's faults only as root."""
     folder.mkdir()
     undisturbed = folder / "undisturbed"
     kills.train(data, undisturbed, disks.UPDATES)
-    made = writers.Trained.of(data, undisturbed / kills.CHECKPOINT, folder)
+    trained = writers.Trained.of(data, undisturbed / kills.CHECKPOINT, folder)
     faults = {**disks.FAULTS, **(disks.FAULTS_OF_ROOT if os.geteuid() == 0 else {})}
     tried: dict[str, disks.Outcome] = {}
     for name, fault in faults.items():
         for writer in (*writers.WRITERS, *(writers.TRANSLATING if fault is not disks.small_files else ())):
-            tried[f"{writer}: {name}"] = disks.attempt(writer, fault, made, folder / f"fault{len(tried)}" / "out")
+            tried[f"{writer}: {name}"] = disks.attempt(writer, fault, trained, folder / f"fault{len(tried)}" / "out")
     (folder / "vanishing").mkdir()
     tried["text: vanished folder"] = disks.vanish(folder / "vanishing")
     for name, outcome in tried.items():
         check(outcome.refused, f"{name}: {outcome}")
     troubles = list(disks.TROUBLES if os.geteuid() == 0 else ())
     for number, trouble in enumerate(troubles):
-        disks.train_through(trouble, data, made.checkpoint, folder / f"trouble{number}")
+        disks.train_through(trouble, data, trained.checkpoint, folder / f"trouble{number}")
     names = [*tried, *(f"training: {trouble}" for trouble in troubles)]
     return {"faults": len(names), "tried": names}
 

@@ -64,7 +64,7 @@ def untrained(data: Path) -> dict[str, Any]:
 
 
 def refuse_pickles(folder: Path) -> int:
-    """Of either format, by each reader, and as a message between ranks."""
+    """Check that hostile pickles of either format are refused, by each reader and as a message between ranks."""
     path, proof = folder / "hostile.pt", folder / "proof"
     tried = 0
     for name, pickled in hostile_pickles.pickles(proof).items():
@@ -84,8 +84,8 @@ def check_one_line(name: str, path: Path, read: Callable[[Path], Any]) -> None:
     try:
         read(path)
     except UserError as error:
-        told = str(error)
-        check(str(path) in told and "\n" not in told, f"{name}: {told}")
+        message = str(error)
+        check(str(path) in message and "\n" not in message, f"{name}: {message}")
     else:
         check(False, f"{name} was loaded")
 
@@ -101,8 +101,8 @@ def take_no_settings(path: Path, folder: Path, step: int = 1) -> int:
         except UserError as error:
             check(str(changed) in str(error) and "\n" not in str(error), f"{name}: {error}")
         else:
-            left = f"{OmegaConf.to_container(cfg, resolve=True)}"
-            check(MARK not in left, f"{name} came through: {left}")
+            settings_text = f"{OmegaConf.to_container(cfg, resolve=True)}"
+            check(MARK not in settings_text, f"{name} came through: {settings_text}")
         check(not proof.exists(), f"{name} has acted")
         tried += 1
     return tried
@@ -120,10 +120,10 @@ def flip(path: Path, folder: Path, number: int) -> int:
         content[place] ^= 1 << int(chance.integers(8))
         flipped.write_bytes(content)
         try:
-            found = reading.load(flipped)
+            checkpoint = reading.load(flipped)
         except UserError as error:
             check(str(flipped) in str(error), str(error))
             refused += 1
         else:
-            check(same(found, good), f"the bit in byte {place} came through")
+            check(same(checkpoint, good), f"the bit in byte {place} came through")
     return refused

@@ -73,30 +73,32 @@ def flips(data: Path, number: int) -> Iterator[tuple[Path, int]]:
 
 
 def flip_prepared(data: Path, folder: Path, number: int) -> int:
-    own = prepare(data, folder)
-    for file, place in flips(own, number):
-        line = refusal(own)
+    data_bin = prepare(data, folder)
+    for file, place in flips(data_bin, number):
+        line = refusal(data_bin)
         check(line is not None and str(file) in line, f"bit {place} of {file.name}: {line}")
-    check(refusal(own) is None, "what was prepared is refused")
+    check(refusal(data_bin) is None, "what was prepared is refused")
     return number
 
 
 def prepare(data: Path, folder: Path) -> Path:
     """A copy with what `realformer-nmt prepare` notes of it."""
-    own = Path(shutil.copytree(data, folder / "data-bin"))
-    (folder / file_checks.NAME).write_text(json.dumps(to_builtins(file_checks.describe(folder, sorted(own.iterdir())))))
-    return own
+    data_bin = Path(shutil.copytree(data, folder / "data-bin"))
+    (folder / file_checks.NAME).write_text(
+        json.dumps(to_builtins(file_checks.describe(folder, sorted(data_bin.iterdir()))))
+    )
+    return data_bin
 
 
 def flip_bare(data: Path, folder: Path, number: int) -> Figures:
     """Nobody knows what the file was; but no sentence may lie, or hold words, out of bounds."""
-    own = Path(shutil.copytree(data, folder))
+    data_bin = Path(shutil.copytree(data, folder))
     silent = 0
-    for file, place in flips(own, number):
+    for file, place in flips(data_bin, number):
         try:
-            dataset = load(own)
+            dataset = load(data_bin)
         except UserError as error:
-            check(str(own) in str(error), f"bit {place} of {file.name}: {error}")
+            check(str(data_bin) in str(error), f"bit {place} of {file.name}: {error}")
             continue
         silent += 1
         index, words = Path(f"{dataset.src._path}.idx"), len(dataset.src_dict)
@@ -125,14 +127,14 @@ def refuse_by_commands(data: Path, folder: Path) -> int:
     trained = ["--path", str(folder / "run" / "checkpoint_last.pt"), "--cpu"]
     user_dir = ["--user-dir", str(REPOSITORY / "realformer_nmt")]
     named = ["--task", "translation", "--max-tokens", "200"]  # without which fairseq-validate looks for no data
-    ours = [sys.executable, "-m", "realformer_nmt.cli"]
-    train = [*ours, "train", "--arch", "realformer", "--layers", "1", "--gpus", "0", "--folder", str(folder / "new")]
+    cli = [sys.executable, "-m", "realformer_nmt.cli"]
+    train = [*cli, "train", "--arch", "realformer", "--layers", "1", "--gpus", "0", "--folder", str(folder / "new")]
     commands = {
         "train": fairseq_train(hostile, folder / "other", "--max-update", 25, "--cpu"),
         "generate": [*program("generate"), str(hostile), *user_dir, *trained, "--gen-subset", "train"],
         "validate": [*program("validate"), str(hostile), *user_dir, *trained, *named, "--valid-subset", "train"],
         "interactive": [*program("interactive"), str(hostile), *user_dir, *trained],
-        "updates": [*ours, "updates", str(hostile), "--max-tokens", "200", "--epochs", "1"],
+        "updates": [*cli, "updates", str(hostile), "--max-tokens", "200", "--epochs", "1"],
         "realformer-nmt train": [*train, "--data", str(hostile)],
         "--dry-run": [*train, "--data", str(hostile), "--dry-run"],
     }

@@ -48,8 +48,8 @@ def hold(name: str, current: Path, outcome: Outcome, refused: bool | None = True
     check(not steering, f"{name} steers the terminal: {steering}")
     check(status in ((1,) if refused else (0,) if refused is False else (0, 1)), f"{name}: {status}, {output[-2000:]}")
     if status:
-        told = output.splitlines()
-        check(len(told) == 1 and told[0].startswith("realformer-nmt: "), f"{name}: {output[-2000:]}")
+        lines = output.splitlines()
+        check(len(lines) == 1 and lines[0].startswith("realformer-nmt: "), f"{name}: {output[-2000:]}")
         check("unexpected error" not in output, f"{name}: {output}")
 
 
@@ -82,10 +82,10 @@ def refuse_manifests(folder: Path, step: int = 1) -> int:
     (current / "archives").mkdir()
     cases = hostile_files.MANIFESTS[::step]
     for changes in cases:
-        given = {**hostile_files.MANIFEST, **changes}
-        archive = packed(f"{given['member']}.{side}" for side in ("en", "de"))
+        fields = {**hostile_files.MANIFEST, **changes}
+        archive = packed(f"{fields['member']}.{side}" for side in ("en", "de"))
         (current / "archives" / "a.tar").write_bytes(archive)
-        text = hostile_files.MANIFEST_TEXT.format(**given, sha256=hashlib.sha256(archive).hexdigest())
+        text = hostile_files.MANIFEST_TEXT.format(**fields, sha256=hashlib.sha256(archive).hexdigest())
         (current / "m.toml").write_text(text.replace(hostile_files.EVIL, str(evil)))
         for command in ("fetch", "prepare"):
             words = f"{command} m.toml --folder out --archives archives --quiet".split()

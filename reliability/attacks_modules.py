@@ -18,15 +18,15 @@ def attack(data: Path, folder: Path) -> dict[str, Any]:
     folder.mkdir(parents=True)
     for name in MODULES:
         (folder / f"{name}.py").write_text(f"open({str(folder / 'pwned')!r}, 'w')\nraise SystemExit(3)\n")
-    ours = str(Path(sysconfig.get_path("scripts"), "realformer-nmt"))
+    executable = str(Path(sysconfig.get_path("scripts"), "realformer-nmt"))
     texts = [str(data.parent / f"{split}.{side}") for split in ("train", "valid") for side in ("src", "tgt")]
     languages = ["--source", "src", "--target", "tgt", "--train", *texts[:2], "--valid", *texts[2:]]
     trained = "--arch realformer --layers 1 --gpus 0 --protocol small --max-tokens 200 --tokens-a-step 200 --updates 2"
     ending = ["--average", "1", "--", "--warmup-updates", "1"]
     fairseq = [str(data), "--user-dir", str(USER_DIR), "--cpu", *TINY.split(), "--max-update", "25", "--no-save"]
     commands = {
-        "prepare": [ours, "prepare", *languages, "--vocabulary", "275", "--folder", "made", "--workers", "2"],
-        "train": [ours, "train", "--data", str(data), "--folder", "run", *trained.split(), *ending],
+        "prepare": [executable, "prepare", *languages, "--vocabulary", "275", "--folder", "made", "--workers", "2"],
+        "train": [executable, "train", "--data", str(data), "--folder", "run", *trained.split(), *ending],
         "torchrun": runnable(["torchrun", "--nproc-per-node", "2", "--standalone", "-m", TRAINER, *fairseq]),
     }
     for name, words in commands.items():

@@ -90,7 +90,7 @@ def attack(data: Path, folder: Path) -> Figures:
 
 
 def refuse_all(data: Path, checkpoint: Path, current: Path, step: int = 1) -> int:
-    """How many times an output of others was left as it is."""
+    """Check that outputs of others are left as they are, and return how many were tried."""
     write_inputs(current, data, checkpoint)
     cases = list(itertools.islice(_cases(), 0, None, step))
     for name, spot, thing in cases:
@@ -152,8 +152,8 @@ def write_scored(current: Path) -> None:
         files={"hypotheses.txt": digest},
     )
     records.write(current / "translation" / "translation.json", translation)
-    found = RecordedFile(path="ok.de", sha256=digest)
-    files = {"hypotheses": found, "reference": found}
+    recorded_file = RecordedFile(path="ok.de", sha256=digest)
+    files = {"hypotheses": recorded_file, "reference": recorded_file}
     run = RunRecord(subset="test", models=[MODEL], translation=translation, files=files, averaged=[])
     for name in ("run.json", "other.json"):
         records.write(current / name, run)
@@ -191,7 +191,7 @@ THINGS: dict[str, Callable[[Path, Path], object]] = {
 
 
 def snapshot(current: Path) -> dict[str, str | bytes]:
-    """Of each path what it leads to, what it holds, or that it is a folder."""
+    """Return for each path what it leads to, what it holds, or that it is a folder."""
     return {str(path.relative_to(current)): _state(path) for path in current.rglob("*") if path.name not in watched.OWN}
 
 

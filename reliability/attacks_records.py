@@ -69,8 +69,8 @@ def refuse_unsealed(folder: Path, cell: Path) -> int:
             page.unlink(missing_ok=True)
             outcome = watched.run(REPORT, folder, folder / "out")
         hold(f"{name} without its seal", folder, outcome, refused=None)
-        told = outcome.output if outcome.status else page.read_text()
-        check("was changed since it was written" in told, f"{name} without its seal: {outcome.output}")
+        text = outcome.output if outcome.status else page.read_text()
+        check("was changed since it was written" in text, f"{name} without its seal: {outcome.output}")
     return len(RECORDS)
 
 
@@ -83,7 +83,7 @@ def give_others(folder: Path, cell: Path, number: int) -> Figures:
         tested = ["significance", *(str(cell / run) for run in ("before.json", "run.json")), "--samples", "9"]
         words = tested if name == "run.json" else STATUS
         with edited(cell / name, [(place, other)]):
-            outcomes = [watched.run(asked, folder, folder / "out") for asked in (REPORT, words)]
+            outcomes = [watched.run(command, folder, folder / "out") for command in (REPORT, words)]
         for outcome in outcomes:
             hold(f"{name} {place} {other!r:.50}", folder, outcome, refused=None)
         refused += outcomes[0].status
@@ -120,7 +120,7 @@ def sentences(cell: Path, text: str) -> Iterator[None]:
 
 
 def check_harmless(out: Path, name: str) -> None:
-    """Of a report that was written: no script in its page, no formula in its spreadsheet, nothing unseen in either."""
+    """Check that a report has no script in its page, no formula in its spreadsheet, and nothing unseen in either."""
     page = Tags((out / "report.html").read_text(encoding="utf-8"))
     check(not SCRIPTS & set(page.tags) and page.tags.count("style") == 1, f"{name}: {set(page.tags)} in the page")
     acting = [(key, value) for key, value in page.attributes if key.startswith("on") or key == "style"]
@@ -148,7 +148,7 @@ def read(file: Path) -> Any:
 
 
 def places(value: Any) -> Iterator[tuple[Key, ...]]:
-    """Of all that lies within, whatever it is."""
+    """Yield the keys that lead to each value within a value, whatever it is."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in items:
         yield (name,)
@@ -162,13 +162,13 @@ def key(dotted: str) -> tuple[Key, ...]:
 @contextlib.contextmanager
 def edited(file: Path, changes: Sequence[tuple[tuple[Key, ...], Any]], sealed: bool = True) -> Iterator[None]:
     before = file.read_bytes()
-    found = json.loads(before)
+    record = json.loads(before)
     for (*above, last), value in changes:
-        table = found
+        table = record
         for name in above:
             table = table[name]
         table[last] = value
-    content = {name: value for name, value in found.items() if name != SEAL}
-    file.write_text(json.dumps({**content, SEAL: seal(content) if sealed else found[SEAL]}))
+    content = {name: value for name, value in record.items() if name != SEAL}
+    file.write_text(json.dumps({**content, SEAL: seal(content) if sealed else record[SEAL]}))
     yield
     file.write_bytes(before)

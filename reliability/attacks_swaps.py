@@ -75,13 +75,13 @@ def asked(folder: Path, words: str) -> watched.Outcome:
 
 
 def refuse_in_comparison(folder: Path, runs: Path, names: Sequence[str], whole: dict[str, dict[str, Any]]) -> None:
-    """What a report shows of a cell is the cell's or nothing, and another folder takes none of it."""
+    """Check that what a report shows of a cell is the cell's or nothing, and that another folder takes none of it."""
     for name, cell in report(folder, runs, names).items():
         shown = [key for key in MEASURED if is_foreign(cell[key], whole[name][key])]
         check(not shown, f"{name} shows {shown} of another cell where {names} are swapped: {cell['state']}")
         same = all(cell[key] == whole[name][key] for key in MEASURED)
-        told = cell["state"] == "damaged" or bool(cell["differences"])
-        check(told or same, f"{name} says nothing of {names}: {cell['state']}")
+        has_warning = cell["state"] == "damaged" or bool(cell["differences"])
+        check(has_warning or same, f"{name} says nothing of {names}: {cell['state']}")
     check(asked(folder, "compare grid.toml").status == 1, f"{names} were swapped, and compare went on")
     (folder / "out").rename(folder / "other")
     (folder / "out").mkdir()
@@ -89,11 +89,11 @@ def refuse_in_comparison(folder: Path, runs: Path, names: Sequence[str], whole: 
     shutil.rmtree(folder / "other")
 
 
-def is_foreign(value: Any, own: Any) -> bool:
-    """Whether anything is shown there that is not the cell's own."""
-    if isinstance(value, dict) and isinstance(own, dict):
-        return any(is_foreign(inner, own.get(name)) for name, inner in value.items())
-    return bool(value) and value != own
+def is_foreign(value: Any, cell_value: Any) -> bool:
+    """Return whether a value shows anything that is not the cell's own."""
+    if isinstance(value, dict) and isinstance(cell_value, dict):
+        return any(is_foreign(inner, cell_value.get(name)) for name, inner in value.items())
+    return bool(value) and value != cell_value
 
 
 def refuse_in_run(folder: Path, runs: Path, use: str, name: str) -> None:

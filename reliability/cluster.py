@@ -58,7 +58,7 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE PriorityTier=9 State=UP
 
 
 def missing() -> str | None:
-    """Why there can be no cluster here."""
+    """Return why there can be no cluster here, or None."""
     if os.geteuid():
         return "SLURM's daemons are started as root"
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
@@ -100,22 +100,22 @@ class Cluster:
         wait_until(lambda: self.call("sinfo", "-h", "-o", "%T").strip() in ("idle", "mixed", "allocated"), "no node")
 
     def lose_node(self) -> None:
-        """As by a cut of its power: its daemon and all that runs under its jobs."""
+        """Kill the node as a cut of its power would: its daemon and all that runs under its jobs."""
         end(self._daemons.pop("slurmd"))
         for process in self.job_processes():
             with contextlib.suppress(ProcessLookupError):  # it has ended with another one
                 os.kill(process, signal.SIGKILL)
 
     def job_processes(self) -> list[int]:
-        """Those that slurmd has started and those of its jobs: all have this configuration in their environment."""
-        ours = f"SLURM_CONF={self.folder / 'slurm.conf'}".encode()
-        found = []
+        """Return slurmd's processes and those of its jobs: all have this configuration in their environment."""
+        variable = f"SLURM_CONF={self.folder / 'slurm.conf'}".encode()
+        process_ids = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):  # it has ended, or is no process
                 words = (entry / "environ").read_bytes().split(b"\0")
-                if ours in words and (f"SLURMD_NODENAME={self.host}".encode() in words or _is_step(entry)):
-                    found.append(int(entry.name))
-        return found
+                if variable in words and (f"SLURMD_NODENAME={self.host}".encode() in words or _is_step(entry)):
+                    process_ids.append(int(entry.name))
+        return process_ids
 
     def call(self, *words: str) -> str:
         done = subprocess.run(

@@ -27,7 +27,7 @@ Fault = Callable[[Path], "contextlib.AbstractContextManager[Path]"]
 
 @contextlib.contextmanager
 def disk(folder: Path, *options: str) -> Iterator[Path]:
-    """In memory, of its own size; only root may have it."""
+    """Mount a disk in memory, of its own size; only root may have it."""
     folder.mkdir(parents=True)
     mount("-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder))
     try:
@@ -42,7 +42,7 @@ def mount(*words: str) -> None:
 
 @contextlib.contextmanager
 def small_files(folder: Path) -> Iterator[Path]:
-    """For who is not root: the kernel stops every file there."""
+    """Yield a folder where the kernel stops every file, even for who is not root."""
     font_manager.findfont("DejaVu Sans")  # the list of fonts, written at the first use, is not to be cut
     folder.mkdir(parents=True)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -70,27 +70,27 @@ FAULTS: dict[str, Fault] = {"limit of a file's size": small_files, "a file where
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of writing to a faulty disk."""
+    """Outcome of writing to a faulty disk."""
 
     status: int
-    said: str
+    output: str
     torn: list[str]  # files under their final names that are not empty
 
     @property
     def refused(self) -> bool:
         """An error in a line that says what stands in the way, a status that is not 0, and nothing half written."""
-        line = re.search(rf"^realformer-nmt: .*{SYSTEM}", self.said, re.M)
-        return self.status == 1 and line is not None and "Traceback" not in self.said and not self.torn
+        line = re.search(rf"^realformer-nmt: .*{SYSTEM}", self.output, re.M)
+        return self.status == 1 and line is not None and "Traceback" not in self.output and not self.torn
 
 
-def attempt(writer: str, fault: Fault, made: Trained, folder: Path) -> Outcome:
-    said = io.StringIO()
+def attempt(writer: str, fault: Fault, trained: Trained, folder: Path) -> Outcome:
+    output = io.StringIO()
     with fault(folder) as place:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            status = {**WRITERS, **TRANSLATING}[writer](made, place)
-        left = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else []
-        torn = [path.name for path in left if path.suffix != ".part" and path.stat().st_size]
-    return Outcome(status, said.getvalue(), torn)
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            status = {**WRITERS, **TRANSLATING}[writer](trained, place)
+        files = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else []
+        torn = [path.name for path in files if path.suffix != ".part" and path.stat().st_size]
+    return Outcome(status, output.getvalue(), torn)
 
 
 def vanish(folder: Path) -> Outcome:
@@ -101,21 +101,21 @@ def vanish(folder: Path) -> Outcome:
         shutil.rmtree(folder)
         yield "the second"
 
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         status = run_as_command(lambda: write_lines(folder / "test.txt", lines()))
-    return Outcome(status, said.getvalue(), [folder.name] if folder.exists() else [])
+    return Outcome(status, output.getvalue(), [folder.name] if folder.exists() else [])
 
 
 def fill(folder: Path) -> None:
-    """To the last byte, as another program would."""
+    """Fill a disk to the last byte, as another program would."""
     with contextlib.suppress(OSError), (folder / "others").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
 
 
 def lock(folder: Path) -> None:
-    """As the kernel does with a disk that fails, whatever is open for writing there: a training holds its lock."""
+    """Make a folder read-only as the kernel does a failing disk, even with files open: a training holds its lock."""
     mount("--bind", str(folder), str(folder))
     mount("-o", "remount,bind,ro", str(folder))
 

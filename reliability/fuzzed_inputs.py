@@ -1,4 +1,4 @@
-"""What nobody would write: texts, records, archives, checkpoints and indices, a few edits away from what is right."""
+"""Texts, records, archives, checkpoints and indices that nobody would write, a few edits away from what is right."""
 
 import hashlib
 import io
@@ -83,25 +83,25 @@ def json_like(like: dict[str, Any]) -> Given:
     )
     places = [path for path in _places(like) if path]
     changes = st.lists(st.tuples(st.sampled_from(places), anything), max_size=3)
-    records = changes.map(lambda found: json.dumps(_changed(like, found)).encode())
+    records = changes.map(lambda replacements: json.dumps(_changed(like, replacements)).encode())
     return records | anything.map(lambda value: json.dumps(value).encode()) | mutated(json.dumps(like).encode())
 
 
 def resealed(content: bytes) -> bytes:
-    """As its writer would have sealed it, so that a reader looks at what is behind the seal."""
+    """Seal a record as its writer would have, so that a reader looks at what is behind the seal."""
     try:
-        found = json.loads(content)
+        record = json.loads(content)
     except (ValueError, RecursionError):
         return content
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         return content
-    found.pop(SEAL, None)
-    return json.dumps({**found, SEAL: seal(found)}).encode()
+    record.pop(SEAL, None)
+    return json.dumps({**record, SEAL: seal(record)}).encode()
 
 
 def _places(value: Any) -> list[tuple[str, ...]]:
     inner = value.items() if isinstance(value, dict) else ()
-    return [(), *((key, *path) for key, found in inner for path in _places(found))]
+    return [(), *((key, *path) for key, item in inner for path in _places(item))]
 
 
 def _changed(like: dict[str, Any], changes: list[tuple[tuple[str, ...], Any]]) -> Any:
@@ -131,8 +131,8 @@ def pickled(whole: bytes) -> Given:
     def pack(content: bytes) -> bytes:
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
-            for member, held in {**members, name: content}.items():
-                archive.writestr(member, held)
+            for member, payload in {**members, name: content}.items():
+                archive.writestr(member, payload)
         return stream.getvalue()
 
     return mutated(members[name]).map(pack)

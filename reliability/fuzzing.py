@@ -63,13 +63,13 @@ def read_preparation(path: Path) -> None:
 
 
 def read_run(path: Path) -> System:
-    """By a test of significance, beside the texts that it names."""
+    """Read a run.json as a test of significance does, beside the texts that it names."""
     path.with_name("text").write_bytes(TEXT)
     return tested_system.read(path)
 
 
 def reckon_with(path: Path) -> ResultRow:
-    """By a report: what it says of a cell, and of several seeds."""
+    """Read a run.json as a report does, which tells of a cell and of several seeds."""
     run = scored_run.read(path)
     cell = CellResult(
         name="admin-6-s1",
@@ -122,7 +122,7 @@ READERS = {
 
 
 def attempt(name: str, examples: int) -> int:
-    """How many inputs were tried; the first that ends in anything but an answer or a UserError is raised."""
+    """Return how many inputs were tried; raise at the first that ends in anything but an answer or a UserError."""
     reader, tried = READERS[name], 0
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -142,12 +142,12 @@ def attempt(name: str, examples: int) -> int:
 
 def fuzz(seconds: float) -> dict[str, int]:
     """Inputs tried of each reader, in about so many seconds in all."""
-    found = dict.fromkeys(READERS, 0)
+    counts = dict.fromkeys(READERS, 0)
     for name in READERS:
         end = time.monotonic() + seconds / len(READERS)
         while time.monotonic() < end:
-            found[name] += attempt(name, 20)
-    return found
+            counts[name] += attempt(name, 20)
+    return counts
 
 
 if __name__ == "__main__":

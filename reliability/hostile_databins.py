@@ -46,14 +46,14 @@ def read(prefix: Path) -> Index:
 def indexes(data: Path, folder: Path) -> Iterator[Hostile]:
     good = read(data / SIDE)
     for name, index in {**lengths(good), **places(good), **words(good)}.items():
-        own = copy_of(data, folder, name)
-        index.write(own / SIDE)
-        yield Hostile(name, own, SIDE)
+        data_bin = copy_of(data, folder, name)
+        index.write(data_bin / SIDE)
+        yield Hostile(name, data_bin, SIDE)
     for name, header in headers(good).items():
-        own = copy_of(data, folder, name)
-        whole = (own / f"{SIDE}.idx").read_bytes()
-        (own / f"{SIDE}.idx").write_bytes(header + whole[len(header) :] if header else b"")
-        yield Hostile(name, own, SIDE)
+        data_bin = copy_of(data, folder, name)
+        whole = (data_bin / f"{SIDE}.idx").read_bytes()
+        (data_bin / f"{SIDE}.idx").write_bytes(header + whole[len(header) :] if header else b"")
+        yield Hostile(name, data_bin, SIDE)
 
 
 def lengths(good: Index) -> dict[str, Index]:
@@ -113,19 +113,19 @@ def names(data: Path, folder: Path) -> Iterator[Hostile]:
             f"language {language!r}", rename(data, folder / f"language{number}", language), f".src-{language}"
         )
     for name in ("plain", "$(touch pwned)", "`id`", "train.en-de.en.idx"):
-        own = copy_of(data, folder, name)
+        data_bin = copy_of(data, folder, name)
         for suffix in ("idx", "bin"):
-            (own / f"train.src-tgt.tgt.{suffix}").unlink()
-        (own / "train.src-tgt.tgt.fasta").write_text(FASTA)
-        yield Hostile(f"fasta in {name}", own, "train.src-tgt.tgt.fasta")
+            (data_bin / f"train.src-tgt.tgt.{suffix}").unlink()
+        (data_bin / "train.src-tgt.tgt.fasta").write_text(FASTA)
+        yield Hostile(f"fasta in {name}", data_bin, "train.src-tgt.tgt.fasta")
     for name in ("${oc.env:HOME}", "${data}"):
         yield Hostile(f"folder {name}", copy_of(data, folder, name), name)
     for name, place in PLACES.items():
-        own = copy_of(data, folder, name)
-        file = own / f"train.src-tgt.tgt{name.partition(' ')[0]}"
+        data_bin = copy_of(data, folder, name)
+        file = data_bin / f"train.src-tgt.tgt{name.partition(' ')[0]}"
         file.unlink(missing_ok=True)
         place(file)
-        yield Hostile(name, own, "train.src-tgt.tgt")
+        yield Hostile(name, data_bin, "train.src-tgt.tgt")
 
 
 PLACES: dict[str, Callable[[Path], Any]] = {

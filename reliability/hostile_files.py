@@ -47,7 +47,7 @@ PATHS = ("../../pwned", "/pwned", "--folder=pwned", ESCAPE, SHELL, "${oc.env:HOM
 
 
 def grids() -> Iterator[tuple[str, dict[str, str]]]:
-    """What each is called, and the keys in which it differs from `GRID`."""
+    """Yield the name of each hostile grid, and the keys in which it differs from `GRID`."""
     for flag in FLAGS:
         yield f"train {flag}", {"train": f'{{warmup-updates = 5, "{flag}" = "EVIL"}}'}
         yield f"override {flag}", {"override": f'[{{family = "admin", train = {{"{flag}" = "EVIL"}}}}]'}
@@ -60,8 +60,8 @@ def grids() -> Iterator[tuple[str, dict[str, str]]]:
         for key in ("protocol", "baseline", "metric"):
             yield f"{key} {value}", {key: f'"{value}"'}
         yield f"corpus {value}", {"corpus": f'"{value}"', "data": ""}
-        for key, said in (("subwords", f'"{value}"'), ("hyphens", f'"{value}", subwords = "none"')):
-            yield f"data {key} {value}", {"data": f'{{folder = "DATA", reference = "DATA", {key} = {said}}}'}
+        for key, toml_value in (("subwords", f'"{value}"'), ("hyphens", f'"{value}", subwords = "none"')):
+            yield f"data {key} {value}", {"data": f'{{folder = "DATA", reference = "DATA", {key} = {toml_value}}}'}
         yield f"prepared {value}", {"prepared": f'"{value}"', "data": ""}
     for number in NUMBERS:
         for key in ("updates", "tokens-a-step", "max-tokens", "average", "precision"):
@@ -72,7 +72,7 @@ def grids() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def harmless_grids() -> dict[str, dict[str, str]]:
-    """Which may pass, as nothing of them is ever more than text or a number."""
+    """Return grids that may pass: nothing of them is ever more than text or a number."""
     page = "'''<script>document.title=1</script>=cmd|' /C calc'!A0'''"
     return {
         "a title of markup": {"title": page},

@@ -24,7 +24,7 @@ from reliability.pickle_words import (
 
 
 def pickles(proof: Path) -> dict[str, bytes]:
-    """What would stand in the place of the model's weights."""
+    """Return hostile pickles, by name, to stand in the place of the model's weights."""
     command = text(f"touch {proof}")
     return {**calls(command), **arrays(), **tensors(command), **objects(command), **structures(command)}
 
@@ -114,7 +114,7 @@ def objects(command: bytes) -> dict[str, bytes]:
 
 
 def structures(command: bytes) -> dict[str, bytes]:
-    """Of what a pickle can say without a class."""
+    """Return hostile pickles that need no class."""
     return {
         "list in itself": b"]q\x09h\x09a",
         "table in itself": b"}q\x09" + text("a") + b"h\x09s",
@@ -198,8 +198,8 @@ def packed(pickled: bytes) -> bytes:
     numbers = torch.ones(4).numpy().tobytes()
     records = {"data.pkl": content, "byteorder": b"little", "data/0": numbers, "version": b"3\n"}
     with zipfile.ZipFile(stream, "w") as archive:
-        for record, held in records.items():
-            archive.writestr(f"archive/{record}", held)
+        for record, payload in records.items():
+            archive.writestr(f"archive/{record}", payload)
     return stream.getvalue()
 
 

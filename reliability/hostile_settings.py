@@ -22,9 +22,9 @@ def settings(proof: Path) -> Iterator[tuple[str, Callable[[State], None]]]:
                 f"{group_of} {other} of options",
                 put(group_of, Namespace(**{group_of: other}, _name=other, arch=other)),
             )
-        for given in (MARK, [MARK], {"_name": [MARK]}, {MARK: {"_name": MARK}}, {"_name": looked_up}):
-            yield f"{group_of} {given}", put(group_of, given)
-    for given in (here, url, looked_up, [looked_up], {"a": looked_up}):
+        for value in (MARK, [MARK], {"_name": [MARK]}, {MARK: {"_name": MARK}}, {"_name": looked_up}):
+            yield f"{group_of} {value}", put(group_of, value)
+    for value in (here, url, looked_up, [looked_up], {"a": looked_up}):
         for field in ACTING:
             for group_of in (
                 "task",
@@ -36,12 +36,12 @@ def settings(proof: Path) -> Iterator[tuple[str, Callable[[State], None]]]:
                 "common_eval",
                 "model",
             ):
-                yield f"{group_of}.{field} {given}", change(group_of, field, given)
+                yield f"{group_of}.{field} {value}", change(group_of, field, value)
     for field in ("eval_bleu_args", "eval_bleu_detok_args"):
-        for given in (f'{{"lm_path": "{here}"}}', f'{{"tokenizer": "{MARK}"}}', MARK, f'["{MARK}"]', looked_up):
-            yield f"task.{field} {given}", change("task", field, given)
+        for value in (f'{{"lm_path": "{here}"}}', f'{{"tokenizer": "{MARK}"}}', MARK, f'["{MARK}"]', looked_up):
+            yield f"task.{field} {value}", change("task", field, value)
     for field in ("source_lang", "target_lang"):
-        for given in (
+        for value in (
             f"../../{MARK}",
             f"$({MARK})",
             f"{MARK}/x",
@@ -51,7 +51,7 @@ def settings(proof: Path) -> Iterator[tuple[str, Callable[[State], None]]]:
             [MARK],
             f"{MARK}\n",
         ):
-            yield f"task.{field} {given!r}", change("task", field, given)
+            yield f"task.{field} {value!r}", change("task", field, value)
 
 
 OTHERS = {
@@ -103,11 +103,11 @@ def put(group_of: str, value: Any) -> Callable[[State], None]:
 
 def change(group_of: str, field: str, value: Any) -> Callable[[State], None]:
     def change_state(state: State) -> None:
-        given = state["cfg"][group_of]
-        if isinstance(given, Namespace):
-            setattr(given, field, value)
+        group = state["cfg"][group_of]
+        if isinstance(group, Namespace):
+            setattr(group, field, value)
         else:
-            state["cfg"][group_of] = {**(given or {}), field: value}
+            state["cfg"][group_of] = {**(group or {}), field: value}
 
     return change_state
 

@@ -1,4 +1,4 @@
-"""What users get wrong and what attackers send: the suite's tables of both, counted."""
+"""Mistakes of users and attacks: the suite's tables of both, counted."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def passed(file: str) -> int:
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", *unhurried, "-q", file]
     environment = {**os.environ, "EVERY_MISTAKE": "1"}  # one of each kind otherwise
     done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)
-    told = done.stdout.strip().splitlines()[-1]
-    found = re.search(r"(\d+) passed", told)
-    check(done.returncode == 0 and found is not None, f"{file}: {told}")
-    return int(found[1]) if found else 0
+    summary = done.stdout.strip().splitlines()[-1]
+    match = re.search(r"(\d+) passed", summary)
+    check(done.returncode == 0 and match is not None, f"{file}: {summary}")
+    return int(match[1]) if match else 0

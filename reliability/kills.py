@@ -31,8 +31,8 @@ def survive(
     train(data, killed, updates)
     check(halves >= while_writing, f"{halves} of {while_writing} checkpoints were cut by a kill")
     agree(alone / CHECKPOINT, killed / CHECKPOINT, KEPT)
-    found = {"kills survived": len(moments), "of them amid the writing of a checkpoint": halves}
-    return {**found, "updates": updates, "seed": seed, "bits of parameters, profile and moments that differ": 0}
+    figures = {"kills survived": len(moments), "of them amid the writing of a checkpoint": halves}
+    return {**figures, "updates": updates, "seed": seed, "bits of parameters, profile and moments that differ": 0}
 
 
 def command(data: Path, folder: Path, updates: int) -> Words:
@@ -45,7 +45,7 @@ def train(data: Path, folder: Path, updates: int) -> None:
 
 
 def strike(words: Sequence[str], folder: Path, log: Path, update: int, chance: np.random.Generator | None) -> int:
-    """How many half-written checkpoints the kill left: without a random instant, it waits for one."""
+    """Kill a training and count its half-written checkpoints; without a random instant, wait for one."""
     written = set(parts(folder))
     for file in written:
         file.unlink()

@@ -83,37 +83,37 @@ def history_arguments(chance: Chance) -> Arguments:
     }
 
 
-def call_attend(given: Arguments) -> Results:
-    own = [given[name] for name in ("own_key", "own_value") if given[name] is not None]
-    pair = (given["key"], given["value"])
+def call_attend(arguments: Arguments) -> Results:
+    last = [arguments[name] for name in ("own_key", "own_value") if arguments[name] is not None]
+    pair = (arguments["key"], arguments["value"])
     heads, total = attend(
-        given["query"], pair, own, *(given[name] for name in ("origin", "hidden", "before", "divisor"))
+        arguments["query"], pair, last, *(arguments[name] for name in ("origin", "hidden", "before", "divisor"))
     )
-    return (heads, *([] if total is None else [total]), *(pair if own else ()))
+    return (heads, *([] if total is None else [total]), *(pair if last else ()))
 
 
-def expected_of_attend(given: Arguments) -> Results:
+def expected_of_attend(arguments: Arguments) -> Results:
     """Query by query, in double precision."""
-    query, key, value = (given[name].double() for name in ("query", "key", "value"))
+    query, key, value = (arguments[name].double() for name in ("query", "key", "value"))
     key, value = key.clone(), value.clone()
-    origin, divisor = given["origin"], given["divisor"]
+    origin, divisor = arguments["origin"], arguments["divisor"]
     sentences, heads, queries, width = query.shape
     beams = 1 if origin is None else queries
     positions = key.size(2) // beams
     places = torch.arange(positions).expand(sentences, queries, -1) * beams + (0 if origin is None else origin)
-    if given["own_key"] is not None:
-        key[:, :, (positions - 1) * beams :] = given["own_key"].double()
-        value[:, :, (positions - 1) * beams :] = given["own_value"].double()
+    if arguments["own_key"] is not None:
+        key[:, :, (positions - 1) * beams :] = arguments["own_key"].double()
+        value[:, :, (positions - 1) * beams :] = arguments["own_value"].double()
     index = places[:, None, :, :, None].expand(-1, heads, -1, -1, width)  # B x H x T x S x D
     keys, values = (part[:, :, None].expand(-1, -1, queries, -1, -1).gather(3, index) for part in (key, value))
     scores = (keys @ query.unsqueeze(-1)).squeeze(-1) / width**0.5
-    if given["before"] is not None:
-        scores = scores + given["before"].double()
+    if arguments["before"] is not None:
+        scores = scores + arguments["before"].double()
     masked = scores / (divisor or 1)
-    if given["hidden"] is not None:
-        masked = masked.masked_fill(given["hidden"], -torch.inf)
+    if arguments["hidden"] is not None:
+        masked = masked.masked_fill(arguments["hidden"], -torch.inf)
     out = (masked.softmax(-1).unsqueeze(-2) @ values).squeeze(-2).transpose(1, 2).flatten(2)
-    return (out, *([] if divisor is None else [scores]), *([] if given["own_key"] is None else [key, value]))
+    return (out, *([] if divisor is None else [scores]), *([] if arguments["own_key"] is None else [key, value]))
 
 
 def search_arguments(chance: Chance) -> Arguments:
@@ -126,22 +126,22 @@ def search_arguments(chance: Chance) -> Arguments:
     return {"rows": rows, "first": first, "number": number, "logits": logits[0], "more": logits[1], **state}
 
 
-def call_search(given: Arguments) -> Results:
-    search = Search(given["rows"], given["first"], given["number"])
+def call_search(arguments: Arguments) -> Results:
+    search = Search(arguments["rows"], arguments["first"], arguments["number"])
     for name in ("values", "words", "most", "total"):
-        setattr(search, name, given[name])
-    search.add(given["logits"])
-    search.add(given["more"])
+        setattr(search, name, arguments[name])
+    search.add(arguments["logits"])
+    search.add(arguments["more"])
     return search.values, search.words, search.log_of_sum()
 
 
-def expected_of_search(given: Arguments) -> Results:
-    logits, first = torch.cat([given["logits"], given["more"]], 1), given["first"]
+def expected_of_search(arguments: Arguments) -> Results:
+    logits, first = torch.cat([arguments["logits"], arguments["more"]], 1), arguments["first"]
     values, places = logits[:, first:].sort(dim=1, descending=True, stable=True)
-    missing = max(0, given["values"].size(1) - values.size(1))  # there the search is as it began
+    missing = max(0, arguments["values"].size(1) - values.size(1))  # there the search is as it began
     values = torch.nn.functional.pad(values, (0, missing), value=-torch.inf)
-    words = torch.cat([places + first, given["words"][:, :missing]], 1)
-    number = given["values"].size(1)
+    words = torch.cat([places + first, arguments["words"][:, :missing]], 1)
+    number = arguments["values"].size(1)
     return values[:, :number], words[:, :number], logits.double().logsumexp(1, True)
 
 
@@ -158,28 +158,28 @@ def dropout_arguments(chance: Chance) -> Arguments:
     }
 
 
-def call_dropped(given: Arguments) -> Results:
-    y, kept = dropped(*(given[name] for name in ("x", "random", "least", "scale", "relu")))
-    return y, passed(torch.ones_like(y), kept, 1.0)
+def call_dropped(arguments: Arguments) -> Results:
+    y, bits = dropped(*(arguments[name] for name in ("x", "random", "least", "scale", "relu")))
+    return y, passed(torch.ones_like(y), bits, 1.0)
 
 
-def expected_of_dropped(given: Arguments) -> Results:
-    keep = (given["random"] >= given["least"]).view(given["x"].shape)
-    x = torch.relu(given["x"]) if given["relu"] else given["x"]
-    return torch.where(keep, x.float() * float(given["scale"]), 0).to(x.dtype), keep.to(x.dtype)
+def expected_of_dropped(arguments: Arguments) -> Results:
+    keep = (arguments["random"] >= arguments["least"]).view(arguments["x"].shape)
+    x = torch.relu(arguments["x"]) if arguments["relu"] else arguments["x"]
+    return torch.where(keep, x.float() * float(arguments["scale"]), 0).to(x.dtype), keep.to(x.dtype)
 
 
 def gradient_arguments(chance: Chance) -> Arguments:
-    given = dropout_arguments(chance)
-    bits = given["random"][: (given["x"].numel() + 15) // 16]
-    return {"gradient": given["x"], "kept": bits.clone(), "scale": 1.25}
+    arguments = dropout_arguments(chance)
+    bits = arguments["random"][: (arguments["x"].numel() + 15) // 16]
+    return {"gradient": arguments["x"], "kept": bits.clone(), "scale": 1.25}
 
 
-def expected_of_passed(given: Arguments) -> Results:
-    gradient = given["gradient"]
-    bits = given["kept"].to(torch.int32)[:, None] >> torch.arange(16) & 1
+def expected_of_passed(arguments: Arguments) -> Results:
+    gradient = arguments["gradient"]
+    bits = arguments["kept"].to(torch.int32)[:, None] >> torch.arange(16) & 1
     keep = bits.flatten()[: gradient.numel()].view(gradient.shape).bool()
-    return (torch.where(keep, gradient.float() * float(given["scale"]), 0).to(gradient.dtype),)
+    return (torch.where(keep, gradient.float() * float(arguments["scale"]), 0).to(gradient.dtype),)
 
 
 def loss_arguments(chance: Chance) -> Arguments:
@@ -194,23 +194,23 @@ def loss_arguments(chance: Chance) -> Arguments:
     }
 
 
-def call_loss(given: Arguments) -> Results:
-    losses = replace_by_gradient(*(given[name] for name in ("logits", "target", "peak", "uniform", "padding")))
-    return losses, given["logits"]
+def call_loss(arguments: Arguments) -> Results:
+    losses = replace_by_gradient(*(arguments[name] for name in ("logits", "target", "peak", "uniform", "padding")))
+    return losses, arguments["logits"]
 
 
-def expected_of_loss(given: Arguments) -> Results:
+def expected_of_loss(arguments: Arguments) -> Results:
     logits, target, peak, uniform = (
-        given["logits"].double(),
-        given["target"],
-        float(given["peak"]),
-        float(given["uniform"]),
+        arguments["logits"].double(),
+        arguments["target"],
+        float(arguments["peak"]),
+        float(arguments["uniform"]),
     )
-    log_q, padded = logits.log_softmax(1), target == given["padding"]
+    log_q, padded = logits.log_softmax(1), target == arguments["padding"]
     nll = -log_q.gather(1, target[:, None]).squeeze(1)
     losses = torch.stack([peak * nll - uniform * log_q.sum(1), nll]).masked_fill(padded, 0)
     gradient = (log_q.exp() - uniform).scatter_add(1, target[:, None], torch.full_like(log_q, -peak)[:, :1])
-    return losses, gradient.masked_fill(padded[:, None], 0).to(given["logits"].dtype)
+    return losses, gradient.masked_fill(padded[:, None], 0).to(arguments["logits"].dtype)
 
 
 def layer_arguments(chance: Chance) -> Arguments:
@@ -225,35 +225,35 @@ def layer_arguments(chance: Chance) -> Arguments:
 
 
 def whole_layer_arguments(chance: Chance) -> Arguments:
-    given = layer_arguments(chance)
-    weight, scale = rounded(given.pop("weight"))
-    return {"weight": weight, "scale": scale, **given}
+    arguments = layer_arguments(chance)
+    weight, scale = rounded(arguments.pop("weight"))
+    return {"weight": weight, "scale": scale, **arguments}
 
 
 def call_layer(kind: Callable[..., Any], *names: str) -> Callable[[Arguments], Results]:
-    def call(given: Arguments) -> Results:
-        layer = kind(kernels(), *(given[name] for name in names))
-        layer.tiles = given["tiles"]
-        return (layer(given["x"]),)
+    def call(arguments: Arguments) -> Results:
+        layer = kind(kernels(), *(arguments[name] for name in names))
+        layer.tiles = arguments["tiles"]
+        return (layer(arguments["x"]),)
 
     return call
 
 
-def expected_of_int8(given: Arguments) -> Results:
-    x, bias = given["x"], given["bias"]
+def expected_of_int8(arguments: Arguments) -> Results:
+    x, bias = arguments["x"], arguments["bias"]
     largest = x.abs().amax(-1, keepdim=True)
-    left = (x * (127 / largest)).round().double()
-    y = left @ given["weight"].double().T * given["scale"].double() * largest / 127
+    quantised_x = (x * (127 / largest)).round().double()
+    y = quantised_x @ arguments["weight"].double().T * arguments["scale"].double() * largest / 127
     return (y if bias is None else y + bias,)
 
 
-def expected_of_bf16(given: Arguments) -> Results:
-    return expected_of_fp32({**given, "x": given["x"].bfloat16(), "weight": given["weight"].bfloat16()})
+def expected_of_bf16(arguments: Arguments) -> Results:
+    return expected_of_fp32({**arguments, "x": arguments["x"].bfloat16(), "weight": arguments["weight"].bfloat16()})
 
 
-def expected_of_fp32(given: Arguments) -> Results:
-    y = given["x"].double() @ given["weight"].double().T
-    return (y if given["bias"] is None else y + given["bias"],)
+def expected_of_fp32(arguments: Arguments) -> Results:
+    y = arguments["x"].double() @ arguments["weight"].double().T
+    return (y if arguments["bias"] is None else y + arguments["bias"],)
 
 
 FUNCTIONS = {
@@ -261,7 +261,7 @@ FUNCTIONS = {
     "attend, beams": Function(history_arguments, call_attend, expected_of_attend, written=("key", "value")),
     "best": Function(search_arguments, call_search, expected_of_search, written=("values", "words", "most", "total")),
     "masks, dropped": Function(dropout_arguments, call_dropped, expected_of_dropped),
-    "masks, passed": Function(gradient_arguments, lambda given: (passed(*given.values()),), expected_of_passed),
+    "masks, passed": Function(gradient_arguments, lambda arguments: (passed(*arguments.values()),), expected_of_passed),
     "smoothing": Function(loss_arguments, call_loss, expected_of_loss, written=("logits",)),
     "linear8": Function(whole_layer_arguments, call_layer(NativeInt8, "weight", "scale", "bias"), expected_of_int8),
     "linear16": Function(layer_arguments, call_layer(NativeBf16, "weight", "bias"), expected_of_bf16),
@@ -272,7 +272,7 @@ FUNCTIONS = {
     ),
     "pages": Function(
         lambda chance: {"room": floats(chance, chance.choice([0, 1, 5000]))},
-        lambda given: (in_large_pages(given["room"]),),
-        lambda given: (given["room"].clone(),),
+        lambda arguments: (in_large_pages(arguments["room"]),),
+        lambda arguments: (arguments["room"].clone(),),
     ),
 }

@@ -38,7 +38,7 @@ class Call(NamedTuple):
     name: str
     arguments: Arguments
     changes: list[str]
-    known: bool = False  # to be refused
+    is_wrong: bool = False  # to be refused
 
 
 def call_of(seed: int, index: int) -> Call:
@@ -60,7 +60,7 @@ def known_call(name: str) -> Call:
     arguments = FUNCTIONS[odd.function].arguments(chance)
     while not fits(arguments):
         arguments = FUNCTIONS[odd.function].arguments(chance)
-    return Call(odd.function, {**arguments, **odd.change(arguments)}, [name], known=True)
+    return Call(odd.function, {**arguments, **odd.change(arguments)}, [name], is_wrong=True)
 
 
 def fits(arguments: Arguments) -> bool:
@@ -73,14 +73,14 @@ def fits(arguments: Arguments) -> bool:
 def attempt(call: Call) -> str:
     """Return "computed" or "refused", or what is wrong with the answer."""
     function = FUNCTIONS[call.name]
-    before = {} if call.known else {name: copied(value) for name, value in call.arguments.items()}
+    before = {} if call.is_wrong else {name: copied(value) for name, value in call.arguments.items()}
     try:
         results = function.call(call.arguments)
     except REFUSALS as error:
         return "refused" if call.changes else f"wrong: a call that fits was refused: {error}"
     except BY_TORCH as error:
-        return f"wrong: {type(error).__name__}: {error}" if call.known or not call.changes else "refused"
-    if call.known:
+        return f"wrong: {type(error).__name__}: {error}" if call.is_wrong or not call.changes else "refused"
+    if call.is_wrong:
         return "wrong: accepted"
     return compared(results, before, function) or changed(call, before, function) or "computed"
 
@@ -95,23 +95,23 @@ def compared(results: tuple[Tensor, ...], before: Arguments, function: Function)
         expected = function.expected(before)
     except (*REFUSALS, *BY_TORCH, OverflowError) as error:
         return f"wrong: accepted, and torch says {str(error).splitlines()[0]}"
-    for result, wanted in zip(results, expected, strict=True):
-        if result.shape != wanted.shape or result.device.type != "cpu":
-            return f"wrong: {tuple(result.shape)} instead of {tuple(wanted.shape)} numbers"
+    for result, reference in zip(results, expected, strict=True):
+        if result.shape != reference.shape or result.device.type != "cpu":
+            return f"wrong: {tuple(result.shape)} instead of {tuple(reference.shape)} numbers"
         tolerance = 2**-6 if result.dtype is torch.bfloat16 else function.tolerance
-        wanted = wanted.double()
-        finite = wanted[wanted.isfinite()]
+        reference = reference.double()
+        finite = reference[reference.isfinite()]
         absolute = tolerance * (1 + float(finite.abs().max() if finite.numel() else 0))
-        if not torch.allclose(result.double(), wanted, rtol=tolerance, atol=absolute, equal_nan=True):
-            return f"wrong: off by {(result.double() - wanted).abs().max():.3g}"
+        if not torch.allclose(result.double(), reference, rtol=tolerance, atol=absolute, equal_nan=True):
+            return f"wrong: off by {(result.double() - reference).abs().max():.3g}"
     return ""
 
 
 def changed(call: Call, before: Arguments, function: Function) -> str:
     """Return which argument was written to that is only read."""
     for name, value in before.items():
-        given = call.arguments[name]
-        if isinstance(value, Tensor) and name not in function.written and not torch.equal(value, given):
+        after = call.arguments[name]
+        if isinstance(value, Tensor) and name not in function.written and not torch.equal(value, after):
             return f"wrong: {name} was written to"
     return ""
 

@@ -55,12 +55,12 @@ def other_size(tensor: Tensor, chance: Chance) -> Tensor:
         return tensor.unsqueeze(0)
     dimension = chance.below(tensor.dim())
     size = tensor.size(dimension)
-    wanted = chance.choice([0, max(0, size - 1), size + 1, 2 * size, size // 2])
-    if wanted <= size:
-        return tensor.narrow(dimension, chance.choice([0, size - wanted]), wanted).clone()
+    new_size = chance.choice([0, max(0, size - 1), size + 1, 2 * size, size // 2])
+    if new_size <= size:
+        return tensor.narrow(dimension, chance.choice([0, size - new_size]), new_size).clone()
     if not size:
-        return tensor.new_zeros([*tensor.shape[:dimension], wanted, *tensor.shape[dimension + 1 :]])
-    return torch.cat([tensor] * 3, dimension).narrow(dimension, 0, wanted).clone()
+        return tensor.new_zeros([*tensor.shape[:dimension], new_size, *tensor.shape[dimension + 1 :]])
+    return torch.cat([tensor] * 3, dimension).narrow(dimension, 0, new_size).clone()
 
 
 def other_dimensions(tensor: Tensor, chance: Chance) -> Tensor:

@@ -23,7 +23,7 @@ def called(module: str, attribute: str, *arguments: bytes) -> bytes:
 
 
 def raw(content: bytes) -> bytes:
-    """As protocol 2 writes bytes."""
+    """Return bytes as protocol 2 writes them."""
     return called("_codecs", "encode", text(content.decode("latin1")), text("latin1"))
 
 
@@ -40,12 +40,14 @@ def tensor(place: bytes, offset: int, size: tuple[int, ...], stride: tuple[int, 
 def array(kind: str, content: bytes, *shape: int, order: str = "<", columns: bytes = b"\x89") -> bytes:
     dtype = called("numpy", "dtype", text(kind), b"\x89", b"\x88")
     dtype += group(number(3), text(order), b"N", b"N", b"N", number(-1), number(-1), number(0)) + b"b"
-    made = called("numpy._core.multiarray", "_reconstruct", name("numpy", "ndarray"), group(number(0)), raw(b"b"))
-    return made + group(number(1), group(*map(number, shape)), dtype, columns, raw(content)) + b"b"
+    empty_array = called(
+        "numpy._core.multiarray", "_reconstruct", name("numpy", "ndarray"), group(number(0)), raw(b"b")
+    )
+    return empty_array + group(number(1), group(*map(number, shape)), dtype, columns, raw(content)) + b"b"
 
 
-def built(made: bytes, state: bytes) -> bytes:
-    return made + state + b"b"
+def built(instance: bytes, state: bytes) -> bytes:
+    return instance + state + b"b"
 
 
 def table(**items: bytes) -> bytes:

@@ -71,7 +71,7 @@ def agree(folder: Path, ranks: int) -> None:
 
 
 def lose_one(data: Path, folder: Path, ranks: int, updates: int, launcher: str, undisturbed: Path) -> float:
-    """As outlive_one; the same command then ends where it would have."""
+    """Lose a rank as outlive_one does, and check that the same command then ends where it would have."""
     took = outlive_one(data, folder, ranks, updates, launcher)
     done = run(training(data, folder, ranks, updates, launcher=launcher))
     check(done.returncode == 0 and "Loaded checkpoint" in done.stdout, done.stdout[-3000:])
@@ -108,9 +108,9 @@ def lose_launcher(data: Path, folder: Path, ranks: int, updates: int, launcher: 
     while any(map(lives, family)) and time.monotonic() < died + PATIENCE:
         time.sleep(0.05)
     took = time.monotonic() - died
-    left = sum(map(lives, family))
+    survivors = sum(map(lives, family))
     kill(process)
-    check(left == 0, f"{launcher}: {left} ranks outlive it")
+    check(survivors == 0, f"{launcher}: {survivors} ranks outlive it")
     return round(took, 1)
 
 
@@ -121,8 +121,8 @@ def elastic(data: Path, folder: Path, ranks: tuple[int, ...], one: Path) -> floa
         done = run(training(data, folder, number, each * (place + 1), share=most // number))
         check(done.returncode == 0, done.stdout[-3000:])
         if place:
-            told = f"of {ranks[place - 1]} ranks, this run of {number}: 0 batches are seen again"
-            check(told in done.stdout, done.stdout[-3000:])
+            message = f"of {ranks[place - 1]} ranks, this run of {number}: 0 batches are seen again"
+            check(message in done.stdout, done.stdout[-3000:])
     distance = difference(folder / LAST, one)
     check(distance < ROUNDING, f"{ranks} ranks one after the other are {distance} from one rank")
     return distance

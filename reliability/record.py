@@ -1,4 +1,4 @@
-"""What was found, in docs/results/reliability.json and as the tables of docs/results/reliability.md."""
+"""Findings of the trials, in docs/results/reliability.json and as the tables of docs/results/reliability.md."""
 
 import json
 import re
@@ -34,17 +34,17 @@ GENERATED = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", 
 
 
 def note(name: str, figures: dict[str, Any], about: dict[str, Any], file: Path = FIGURES, page: Path = PAGE) -> None:
-    """Beside what is noted already of the other trials."""
-    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    known[name] = {**figures, "about": about}
-    write_json(file, known)
+    """Write a trial's figures beside those that are noted already of the others."""
+    trials = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    trials[name] = {**figures, "about": about}
+    write_json(file, trials)
     text = page.read_text(encoding="utf-8")
     with completed(page) as stream:
-        stream.write(GENERATED.sub(lambda _: tables(known), text).encode())
+        stream.write(GENERATED.sub(lambda _: tables(trials), text).encode())
 
 
-def tables(known: dict[str, Any]) -> str:
-    return "".join(f"\n### {TITLES[name]}\n\n{table(known[name])}\n" for name in TITLES if name in known) + "\n"
+def tables(trials: dict[str, Any]) -> str:
+    return "".join(f"\n### {TITLES[name]}\n\n{table(trials[name])}\n" for name in TITLES if name in trials) + "\n"
 
 
 def table(figures: dict[str, Any]) -> str:

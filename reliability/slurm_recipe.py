@@ -60,7 +60,7 @@ def train_in_two_tasks(world: Cluster, _data: Path, folder: Path) -> dict[str, o
 
 
 def write_corpus(folder: Path) -> None:
-    """Of words and the same words backwards, with a manifest that names its files and their hashes."""
+    """Write a corpus of words and the same words backwards, with a manifest that names its files and their hashes."""
     chance = np.random.default_rng(1)
     (folder / "archives").mkdir(parents=True)
     parts, archives = [], []

@@ -68,7 +68,7 @@ class Comparison:
         )
 
     def start_and_train(self) -> "subprocess.Popen[bytes]":
-        """Until every cell has a checkpoint."""
+        """Start the comparison, and wait until every cell has a checkpoint."""
         process = self.start()
         wait_until(
             lambda: all([*cell.glob("checkpoints/*.pt")] for cell in self.cells), f"no checkpoint: {self.log}", PATIENCE
@@ -77,10 +77,10 @@ class Comparison:
 
     def finish(self, process: "subprocess.Popen[bytes]", status: int = 0) -> None:
         try:
-            found = process.wait(PATIENCE)
+            returncode = process.wait(PATIENCE)
         finally:
             kill(process)
-        check(found == status, f"status {found}, not {status}: {self.log.read_text()[-3000:]}")
+        check(returncode == status, f"status {returncode}, not {status}: {self.log.read_text()[-3000:]}")
 
     def record(self, cell: Path) -> CellRecord:
         return records.read(cell / "cell.json", CellRecord, "")
@@ -92,7 +92,7 @@ class Comparison:
             check(sessions in (None, len(record.sessions)), f"{cell.name} was started {len(record.sessions)} times")
 
     def evidence(self) -> str:
-        """Of its only error."""
+        """Return the evidence of the only error."""
         cell_records = [self.record(cell) for cell in self.cells]
         errors = [record.evidence or "" for record in cell_records if record.state == "error"]
         check(len(errors) == 1, str(cell_records))
@@ -122,8 +122,8 @@ def arrays(world: Cluster, data: Path, folder: Path) -> Figures:
     trial.finish(process)
     trial.check_done(sessions=1)
     check(most == 2, f"{most} cells ran at the same time")
-    wanted = {cell.name for cell in trial.cells}
-    check(wanted <= names, f"the jobs were called {names}")
+    cell_names = {cell.name for cell in trial.cells}
+    check(cell_names <= names, f"the jobs were called {names}")
     check(trial.submissions() == 1, f"{trial.submissions()} submissions")
     return {"outcome": "done", "cells": 4, "submissions": 1, "at the same time": most}
 
@@ -139,7 +139,7 @@ def killed_compare(world: Cluster, data: Path, folder: Path) -> Figures:
 
 
 def cancelled(world: Cluster, data: Path, folder: Path) -> Figures:
-    """By hand, one of two."""
+    """Cancel one job of two by hand."""
     trial = Comparison(world, data, folder, seeds=2)
     process = trial.start_and_train()
     world.call("scancel", "--name=post_ln-1-s1")
@@ -206,7 +206,7 @@ def out_of_memory(world: Cluster, data: Path, folder: Path) -> Figures:
 
 
 def full_disk(world: Cluster, data: Path, folder: Path) -> Figures:
-    """What all machines share is full while a cell trains."""
+    """Fill the disk that all machines share while a cell trains."""
     with disks.disk(folder, "size=30m"):
         trial = Comparison(world, data, folder / "shared")
         process = trial.start_and_train()
@@ -215,9 +215,9 @@ def full_disk(world: Cluster, data: Path, folder: Path) -> Figures:
             status = process.wait(PATIENCE)
         finally:
             kill(process)
-        said = trial.log.read_text()[-3000:]
+        log_tail = trial.log.read_text()[-3000:]
         (folder / "others").unlink()
-        check(status == 1, f"status {status}: {said}")
+        check(status == 1, f"status {status}: {log_tail}")
         trial.finish(trial.start())
         trial.check_done()
     return {"outcome": "an error; with room again, done by the same command"}

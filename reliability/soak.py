@@ -30,7 +30,7 @@ def watch(data: Path, folder: Path, updates: int, settled: int, slack: float, ev
     finally:
         kill(process)
     check(process.returncode == 0, log.read_text()[-3000:])
-    return judged([found for found in samples if found[0] >= settled], updates, slack)
+    return judged([sample for sample in samples if sample[0] >= settled], updates, slack)
 
 
 def held(process: int) -> tuple[float, int]:
@@ -45,12 +45,12 @@ def held(process: int) -> tuple[float, int]:
 def judged(samples: list[Sample], updates: int, slack: float) -> dict[str, object]:
     """The first tenth of what was seen against the last: what comes and goes with a checkpoint does not count."""
     part = max(1, len(samples) // 10)
-    alive = [found for found in samples if found[2]]
+    alive = [sample for sample in samples if sample[2]]
     first, last = alive[:part], alive[-part:]
-    before, after = (statistics.median(memory for _, memory, _ in found) for found in (first, last))
-    files = [max(number for *_, number in found) for found in (first, last)]
+    before, after = (statistics.median(memory for _, memory, _ in tenth) for tenth in (first, last))
+    files = [max(number for *_, number in tenth) for tenth in (first, last)]
     check(after - before <= slack, f"memory grew from {before:.1f} to {after:.1f} MiB")
     check(files[1] <= files[0], f"open files grew from {files[0]} to {files[1]}")
-    told = {"MiB": round(before, 1), "MiB at the end": round(after, 1)}
-    told |= {"open files": files[0], "open files at the end": files[1]}
-    return {"updates": updates, "watched from update": first[0][0], "looks": len(alive), **told}
+    figures = {"MiB": round(before, 1), "MiB at the end": round(after, 1)}
+    figures |= {"open files": files[0], "open files at the end": files[1]}
+    return {"updates": updates, "watched from update": first[0][0], "looks": len(alive), **figures}

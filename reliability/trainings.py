@@ -64,7 +64,7 @@ def environment() -> dict[str, str]:
 
 
 def run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
-    """To its end, both outputs as one."""
+    """Run a command to its end, with both outputs as one."""
     return subprocess.run(
         words,
         env=environment(),
@@ -79,7 +79,7 @@ def run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str
 
 
 def start(words: Sequence[str], log: Path, **options: Any) -> "subprocess.Popen[bytes]":
-    """In a process group of its own, both outputs added to a file."""
+    """Start a command in a process group of its own, with both outputs added to a file."""
     with log.open("ab") as output:
         return subprocess.Popen(
             words,
@@ -100,7 +100,7 @@ def wait_for(happened: Callable[[], bool], process: "subprocess.Popen[bytes]", l
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
-    """With all that it has started; torchrun's processes are no longer of its group."""
+    """Kill a process with all that it has started; torchrun's processes are no longer of its group."""
     for number in (process.pid, *descendants(process.pid)):
         with contextlib.suppress(ProcessLookupError):  # it has ended
             os.kill(number, signal.SIGKILL)
@@ -113,10 +113,10 @@ def descendants(process: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended, or is no process
             parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(") ")[2].split()[1])
-    found, new = [], [process]
+    processes, new = [], [process]
     while new := [number for number, parent in parents.items() if parent in new]:
-        found += new
-    return sorted(found)
+        processes += new
+    return sorted(processes)
 
 
 def load(checkpoint: Path) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def difference(one: Path, other: Path) -> float:
 
 
 def same(one: Any, other: Any) -> bool:
-    """To the bit, all the way down."""
+    """Return whether two values are the same to the bit, all the way down."""
     if torch.is_tensor(one):
         return torch.is_tensor(other) and torch.equal(one, other)
     if isinstance(one, dict):
@@ -149,7 +149,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 class FailedError(Exception):
-    """What was promised does not hold."""
+    """A promise that does not hold."""
 
 
 def check(holds: bool, otherwise: str) -> None:

@@ -60,7 +60,7 @@ class Watch:
                 self.note(event, (real,))
 
     def is_git(self, event: str, arguments: tuple[Any, ...]) -> bool:
-        """Which says the commit that a record was made from."""
+        """Return whether an event starts git, which says the commit that a record was made from."""
         return event == "subprocess.Popen" and arguments[0] == "git"
 
     def note(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -68,7 +68,7 @@ class Watch:
 
 
 def run(words: Sequence[str], current: Path, folder: Path) -> Outcome:
-    """In the folder `current`; what it writes is to lie within `folder`."""
+    """Run a command in the folder `current`, and note what it writes outside `folder`."""
     output, strayed = current / OUTPUT, current / STRAYED
     for file in (output, strayed):
         file.write_bytes(b"")
@@ -82,22 +82,22 @@ def run(words: Sequence[str], current: Path, folder: Path) -> Outcome:
 
 
 def _run(words: Sequence[str], current: Path, folder: Path, output: Path, strayed: Path) -> None:
-    """In the child: never returns."""
+    """Run a command in the child, and never return."""
     status = 99
     try:
         os.chdir(current)
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder)  # which torch makes, whatever it is asked for
-        said, log = (os.open(file, os.O_WRONLY | os.O_APPEND) for file in (output, strayed))
+        output_descriptor, log = (os.open(file, os.O_WRONLY | os.O_APPEND) for file in (output, strayed))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for stream in (1, 2):
-            os.dup2(said, stream)
+            os.dup2(output_descriptor, stream)
         sys.dont_write_bytecode = True  # which would be written beside the package
         sys.stdout, sys.stderr = (os.fdopen(stream, "w", buffering=1, encoding="utf-8") for stream in (1, 2))
         signal.alarm(LIMIT)
         sys.addaudithook(Watch(folder, log))
         status = cli.main(words)
-    except SystemExit as left:
-        status = left.code if isinstance(left.code, int) else 1
+    except SystemExit as system_exit:
+        status = system_exit.code if isinstance(system_exit.code, int) else 1
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What writes files, for disks to be faulty under: an average, texts, hypotheses, a report, a download."""
+"""Writers of files, for disks to be faulty under: an average, texts, hypotheses, a report, a download."""
 
 import contextlib
 import http.server
@@ -32,7 +32,7 @@ max-tokens = 512
 
 @dataclass(frozen=True)
 class Trained:
-    """What there is to average, to translate with, to report on and to fetch."""
+    """Inputs to average, to translate with, to report on and to fetch."""
 
     data: Path
     checkpoint: Path
@@ -45,32 +45,32 @@ class Trained:
         return cls(data, checkpoint, grid)
 
 
-def average(made: Trained, folder: Path) -> int:
-    return main(["average", str(made.checkpoint), "--output", str(folder / "average.pt")])
+def average(trained: Trained, folder: Path) -> int:
+    return main(["average", str(trained.checkpoint), "--output", str(folder / "average.pt")])
 
 
-def text(_made: Trained, folder: Path) -> int:
+def text(_trained: Trained, folder: Path) -> int:
     return run_as_command(lambda: write_lines(folder / "test.txt", map(str, range(99_999))))
 
 
-def hypotheses(made: Trained, folder: Path) -> int:
-    words = ["--data", str(made.data), "--subset", "train", "--subwords", "none", "--output", str(folder / "test")]
-    return main(["translate", str(made.checkpoint), *words, "--cpu", "--beam", "1", "--max-len-b", "10"])
+def hypotheses(trained: Trained, folder: Path) -> int:
+    words = ["--data", str(trained.data), "--subset", "train", "--subwords", "none", "--output", str(folder / "test")]
+    return main(["translate", str(trained.checkpoint), *words, "--cpu", "--beam", "1", "--max-len-b", "10"])
 
 
-def report(made: Trained, folder: Path) -> int:
-    return main(["compare", str(made.grid), "--folder", str(folder), "--report", "--gpus", "0"])
+def report(trained: Trained, folder: Path) -> int:
+    return main(["compare", str(trained.grid), "--folder", str(folder), "--report", "--gpus", "0"])
 
 
-def fetched(made: Trained, folder: Path) -> int:
-    with made.checkpoint.open("rb") as stream:
-        packing = partial(Packing, bytes=made.checkpoint.stat().st_size, sha256=digest(stream, "sha256").hexdigest())
-    with served(made.checkpoint.parent) as url:
-        return run_as_command(lambda: download(packing((f"{url}/{made.checkpoint.name}",)), folder))
+def fetched(trained: Trained, folder: Path) -> int:
+    with trained.checkpoint.open("rb") as stream:
+        packing = partial(Packing, bytes=trained.checkpoint.stat().st_size, sha256=digest(stream, "sha256").hexdigest())
+    with served(trained.checkpoint.parent) as url:
+        return run_as_command(lambda: download(packing((f"{url}/{trained.checkpoint.name}",)), folder))
 
 
 def run_as_command(work: Callable[[], object]) -> int:
-    """As the command would."""
+    """Run a function as a command would: print an error of the user's and return a status."""
     try:
         work()
     except UserError as error:

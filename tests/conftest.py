@@ -1,4 +1,4 @@
-"""What all tests share: a toy corpus binarised by fairseq-preprocess, and fairseq's commands as processes."""
+"""Fixtures of all tests: a toy corpus binarised by fairseq-preprocess, and fairseq's commands as processes."""
 
 import gc
 import json

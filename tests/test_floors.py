@@ -96,7 +96,7 @@ def inner_room(module: str) -> str:
 
 
 def test_rooms_within_a_room_run_in_no_circle() -> None:
-    """What stands beside them, as the command that they are of, may use each."""
+    """Modules beside these rooms, as the command that they are of, may use each."""
     rooms = {(inner_room(module), inner_room(other)) for module, other in ARROWS if room(module) == room(other)}
     arrows = {(here, there) for here, there in rooms if here and there and here != there}
     graph = TopologicalSorter({here: [other for this, other in arrows if this == here] for here, _ in arrows})
@@ -104,7 +104,7 @@ def test_rooms_within_a_room_run_in_no_circle() -> None:
 
 
 def test_a_test_stands_where_its_module_stands() -> None:
-    """Those of whole commands, which are of no module, stand apart."""
+    """Tests of whole commands, which are of no module, stand apart."""
     tests = [file.relative_to(REPOSITORY / "tests") for file in (REPOSITORY / "tests").rglob("test_*.py")]
     for test in (file for file in tests if file.parts[0] not in APART):
         homes = {Path(*module.split(".")[1:-1]) for module in MODULES if module.endswith(f".{test.stem[5:]}")}

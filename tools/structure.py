@@ -1,4 +1,4 @@
-"""How much of the package is typed, plain and said once: `python tools/structure.py [COMMIT]` prints the table.
+"""Count how much of the code is typed, plain and said once: `python tools/structure.py [COMMIT]` prints the table.
 
 tests/documents/test_structure.py holds each figure to a bound, so that none grows again.
 """
@@ -15,6 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 PACKAGE = "realformer_nmt"
+BESIDE = ("benchmarks", "reliability", "tests", "tools")  # where names and docstrings alone are counted
 REPOSITORY = Path(__file__).resolve().parents[1]
 BANNED = frozenset((REPOSITORY / "tools" / "banned_names.txt").read_text().split())
 GENITIVES = ("Of ", "By ", "As ", "That ", "With ", "What ", "Whether ", "Those ", "Where ", "And ", "In ")
@@ -26,7 +27,7 @@ WING = "text_models"  # whose rooms are those of its folders
 
 
 class Source(NamedTuple):
-    path: Path  # within the package
+    path: Path  # within its folder
     text: str
     tree: ast.Module
 
@@ -35,25 +36,25 @@ class Source(NamedTuple):
         return self.path.parts[self.path.parts[0] == WING]
 
 
-def sources(commit: str | None = None) -> list[Source]:
-    """Return the package's modules, of the working tree or of a commit."""
-    texts = of_commit(commit) if commit else of_tree()
+def sources(folder: str, commit: str | None = None) -> list[Source]:
+    """Return the modules of a folder, in the working tree or in a commit."""
+    texts = of_commit(folder, commit) if commit else of_tree(folder)
     return [Source(path, text, ast.parse(text)) for path, text in sorted(texts)]
 
 
-def of_tree() -> Iterator[tuple[Path, str]]:
-    for file in (REPOSITORY / PACKAGE).rglob("*.py"):
-        yield file.relative_to(REPOSITORY / PACKAGE), file.read_text(encoding="utf-8")
+def of_tree(folder: str) -> Iterator[tuple[Path, str]]:
+    for file in (REPOSITORY / folder).rglob("*.py"):
+        yield file.relative_to(REPOSITORY / folder), file.read_text(encoding="utf-8")
 
 
-def of_commit(commit: str) -> Iterator[tuple[Path, str]]:
-    command = ["git", "-C", str(REPOSITORY), "archive", commit, PACKAGE]
+def of_commit(folder: str, commit: str) -> Iterator[tuple[Path, str]]:
+    command = ["git", "-C", str(REPOSITORY), "archive", commit, folder]
     content = subprocess.run(command, check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive:
             file = archive.extractfile(member) if member.name.endswith(".py") else None
             if file:
-                yield Path(member.name).relative_to(PACKAGE), file.read().decode()
+                yield Path(member.name).relative_to(folder), file.read().decode()
 
 
 def functions(source: Source) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -138,6 +139,15 @@ def figures(modules: list[Source]) -> dict[str, float]:
     }
 
 
+def figures_beside(modules: list[Source]) -> dict[str, float]:
+    return {
+        "banned names beside the package": sum(1 for source in modules for _ in banned_names(source)),
+        "docstrings that complete a name beside it": sum(map(genitive_docstrings, modules)),
+    }
+
+
 if __name__ == "__main__":
-    for name, value in figures(sources(*sys.argv[1:2])).items():
+    commit = sys.argv[1] if sys.argv[1:] else None
+    beside = [source for folder in BESIDE for source in sources(folder, commit)]
+    for name, value in {**figures(sources(PACKAGE, commit)), **figures_beside(beside)}.items():
         print(f"{name:42} {value:>8,g}")

@@ -39,7 +39,7 @@ def test_the_record_says_what_was_measured_of_what(filled: Path, toy_corpus: Pat
     for model in (first, second):
         assert model["attention"]["unit"] == "bits"
         chains = model["attention"]["chains"]
-        assert {chain: found["queries"] for chain, found in chains.items()} == dict.fromkeys(CHAINS, words)
+        assert {chain: figures["queries"] for chain, figures in chains.items()} == dict.fromkeys(CHAINS, words)
         assert np.shape(chains["decoder"]["entropy"]["mean"]) == (2, 4)
         assert np.shape(chains["decoder"]["divergence"]["mean"]) == (1, 4)
         assert np.all(np.array(chains["encoder-decoder"]["alignment_error_rate"]) > 0.5)
@@ -107,7 +107,7 @@ def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["{models}"], "{models} holds no model: there is none of average.pt,"),
         (["{models}/none.pt"], "{models}/none.pt: no such file"),
@@ -121,10 +121,10 @@ def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
         (["{models}/pre.pt", "{models}/pre.pt"], "is given twice"),
     ],
 )
-def test_errors_are_one_line(words: list[str], told: str, models: Path, tmp_path: Path) -> None:
+def test_errors_are_one_line(words: list[str], message: str, models: Path, tmp_path: Path) -> None:
     done = realformer_nmt("analyse", *(word.format(models=models) for word in words), "--output", tmp_path / "out")
     assert done.returncode == 1
-    assert told.format(models=models) in done.stderr
+    assert message.format(models=models) in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out" / "analysis.json").exists()
 

@@ -9,8 +9,8 @@ from realformer_nmt.model.presets import FAMILIES
 
 
 def test_the_gradient_of_fc2_in_the_last_and_the_first_layer() -> None:
-    """By autograd, of a model that is built again from the same seed."""
-    found = at_initialisation.measure_seed("pre_ln", 2, seed=5)
+    """Autograd gives the same norms for a model that is built again from the same seed."""
+    figures = at_initialisation.measure_seed("pre_ln", 2, seed=5)
     text = at_initialisation.random_text(5)
     sides = {
         f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in at_initialisation.SIZE.items()
@@ -24,7 +24,7 @@ def test_the_gradient_of_fc2_in_the_last_and_the_first_layer() -> None:
     )
     for name, gradients in (("first", first), ("last", last)):
         norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
-        assert found[name] == pytest.approx(float(norm), rel=1e-4)
+        assert figures[name] == pytest.approx(float(norm), rel=1e-4)
 
 
 def test_a_row_is_the_mean_over_seeds() -> None:

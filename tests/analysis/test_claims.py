@@ -50,7 +50,9 @@ def trained(family: str, value: float) -> TrainedModel:
 
 def answers(paper: str, of: str, rows: list[UntrainedModel] | list[TrainedModel]) -> list[bool]:
     record = convert({of: rows}, ClaimsRecord, from_attributes=True)
-    return [found.agrees for claim in CLAIMS if (claim.paper, claim.of) == (paper, of) for found in claim.check(record)]
+    return [
+        answer.agrees for claim in CLAIMS if (claim.paper, claim.of) == (paper, of) for answer in claim.check(record)
+    ]
 
 
 def test_figures_as_predicted_agree() -> None:
@@ -107,13 +109,11 @@ def test_layers_that_are_needed() -> None:
 def test_the_summary_of_a_model_is_of_its_record(once: Once, toy_corpus: Path) -> None:
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     model = json.loads((filled / "analysis.json").read_text())["models"][1]
-    found = summary(records.read(filled / "analysis.json", AnalysisRecord, "").models[1])
-    assert (found.family, found.layers) == ("pre_ln_tiny", 2)
+    row = summary(records.read(filled / "analysis.json", AnalysisRecord, "").models[1])
+    assert (row.family, row.layers) == ("pre_ln_tiny", 2)
     chains, checkpoint = model["attention"]["chains"], model["depth"]["checkpoint"]
-    assert found.entropy["decoder"] == pytest.approx(np.mean(chains["decoder"]["entropy"]["mean"]))
-    assert found.divergence["encoder-decoder"] == pytest.approx(
-        np.mean(chains["encoder-decoder"]["divergence"]["mean"])
-    )
-    assert found.cosine["encoder"] == checkpoint["likeness"]["encoder"]["cosine"][1]  # the upper of two layers
+    assert row.entropy["decoder"] == pytest.approx(np.mean(chains["decoder"]["entropy"]["mean"]))
+    assert row.divergence["encoder-decoder"] == pytest.approx(np.mean(chains["encoder-decoder"]["divergence"]["mean"]))
+    assert row.cosine["encoder"] == checkpoint["likeness"]["encoder"]["cosine"][1]  # the upper of two layers
     sublayers = checkpoint["stream"]["decoder"]["sublayers"]
-    assert found.last_branch["decoder"] == sublayers["layers.1.ffn"]["share_of_branch"]
+    assert row.last_branch["decoder"] == sublayers["layers.1.ffn"]["share_of_branch"]

@@ -1,4 +1,4 @@
-"""What the hooks show is what the formulas say, written out for the first two layers."""
+"""The hooks show what the formulas say, written out for the first two layers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ SENTENCE = SOURCE[1:2]  # without padding
 
 @contextmanager
 def seen(model: TranslationModel) -> Iterator[dict[tuple[str, int], Tensor]]:
-    found: dict[tuple[str, int], Tensor] = {}
-    with torch.no_grad(), hooks.attention(model, lambda chain, layer, p: found.update({(chain, layer): p})):
-        yield found
+    probabilities: dict[tuple[str, int], Tensor] = {}
+    with torch.no_grad(), hooks.attention(model, lambda chain, layer, p: probabilities.update({(chain, layer): p})):
+        yield probabilities
 
 
 def scores(attention: torch.nn.Module, x: Tensor) -> Tensor:
@@ -33,22 +33,22 @@ def test_probabilities_of_residual_attention() -> None:
     inputs: list[Tensor] = []
     for layer in model.encoder.layers:
         layer.self_attn.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
-    with seen(model) as found:
+    with seen(model) as probabilities:
         model(SENTENCE, None, PREVIOUS[1:2])
     first, second = (scores(layer.self_attn, x) for layer, x in zip(model.encoder.layers, inputs, strict=True))
-    assert torch.allclose(found["encoder", 1], first.softmax(-1), atol=1e-6)
-    assert torch.allclose(found["encoder", 2], (first + second).softmax(-1), atol=1e-6)
+    assert torch.allclose(probabilities["encoder", 1], first.softmax(-1), atol=1e-6)
+    assert torch.allclose(probabilities["encoder", 2], (first + second).softmax(-1), atol=1e-6)
 
 
 def test_every_attention_is_seen_once_and_the_model_computes_the_same() -> None:
     model = build().eval()
     with torch.no_grad():
         before = model(SOURCE, None, PREVIOUS)[0]
-    with seen(model) as found:
+    with seen(model) as probabilities:
         during = model(SOURCE, None, PREVIOUS)[0]
     assert torch.allclose(during, before, atol=1e-6)
-    assert found.keys() == {(chain, layer) for chain in hooks.CHAINS for layer in (1, 2)}
-    assert found["encoder-decoder", 1].shape == (3, 2, PREVIOUS.size(1), SOURCE.size(1))
-    found.clear()
+    assert probabilities.keys() == {(chain, layer) for chain in hooks.CHAINS for layer in (1, 2)}
+    assert probabilities["encoder-decoder", 1].shape == (3, 2, PREVIOUS.size(1), SOURCE.size(1))
+    probabilities.clear()
     model(SOURCE, None, PREVIOUS)
-    assert not found  # the hooks have gone
+    assert not probabilities  # the hooks have gone

@@ -16,28 +16,28 @@ from realformer_nmt.common.errors import UserError
 def test_every_head_of_every_chain_with_its_words(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = analysed.some(toy_corpus)
     model = analysed.model(text, decoder_layers=3, max_target_positions=9)
-    asked: list[int] = []
+    beam_sizes: list[int] = []
     generate = SequenceGenerator.generate
     monkeypatch.setattr(
-        SequenceGenerator, "generate", lambda self, *args: asked.append(self.beam_size) or generate(self, *args)
+        SequenceGenerator, "generate", lambda self, *args: beam_sizes.append(self.beam_size) or generate(self, *args)
     )
-    found = sentence.study(model, text, "a c b")
-    assert found.source == ["a", "c", "b", "</s>"]
-    assert found.target[-1] == "</s>"
-    assert asked == [4]
-    read = ["</s>", *found.target[:-1]]
-    shapes = {chain: (each.queries, each.keys, len(each.layers)) for chain, each in found.chains.items()}
+    study = sentence.study(model, text, "a c b")
+    assert study.source == ["a", "c", "b", "</s>"]
+    assert study.target[-1] == "</s>"
+    assert beam_sizes == [4]
+    read = ["</s>", *study.target[:-1]]
+    shapes = {chain: (each.queries, each.keys, len(each.layers)) for chain, each in study.chains.items()}
     assert shapes == {
-        "encoder": (found.source, found.source, 2),
+        "encoder": (study.source, study.source, 2),
         "decoder": (read, read, 3),
-        CROSS: (found.target, found.source, 3),
+        CROSS: (study.target, study.source, 3),
     }
     words = text.dictionaries[1]
-    tokens, source = ([words.index(word) for word in each] for each in (read, found.source))
+    tokens, source = ([words.index(word) for word in each] for each in (read, study.source))
     with torch.no_grad():
         _, extra = model(torch.tensor([source]), None, torch.tensor([tokens]))
-    assert torch.allclose(found.chains[CROSS].layers[-1].mean(0), extra["attn"][0][0], atol=1e-6)
-    for each in found.chains["decoder"].layers:
+    assert torch.allclose(study.chains[CROSS].layers[-1].mean(0), extra["attn"][0][0], atol=1e-6)
+    for each in study.chains["decoder"].layers:
         assert torch.allclose(each.sum(-1), torch.ones(each.shape[:-1]))
         assert float(each.triu(1).abs().max()) == 0  # nobody looks ahead
 

@@ -12,27 +12,29 @@ from realformer_nmt.common.errors import UserError
 
 def lines(batch: text.Batch, tokens: Tensor, words: text.Dictionary) -> Iterator[tuple[int, str]]:
     for place, row in zip(batch.indices, tokens, strict=True):
-        kept = [number for number in row.tolist() if number != words.pad()]
-        assert kept == row.tolist()[: len(kept)]  # padding is on the right
-        yield place, " ".join(words[number] for number in kept)
+        numbers = [number for number in row.tolist() if number != words.pad()]
+        assert numbers == row.tolist()[: len(numbers)]  # padding is on the right
+        yield place, " ".join(words[number] for number in numbers)
 
 
 def test_every_sentence_comes_once(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "TOKENS", 100)
-    found = text.read(toy_corpus, "valid", 1000)
-    batches = list(found.batches())
+    sentences = text.read(toy_corpus, "valid", 1000)
+    batches = list(sentences.batches())
     assert len(batches) > 10
     assert all(batch.source.numel() <= 100 and batch.target.numel() <= 100 for batch in batches)
-    wanted = {side: (toy_corpus.parent / f"valid.{side}").read_text().splitlines() for side in ("src", "tgt")}
+    expected = {side: (toy_corpus.parent / f"valid.{side}").read_text().splitlines() for side in ("src", "tgt")}
     for name, words, side in (("source", 0, "src"), ("target", 1, "tgt"), ("previous", 1, "tgt")):
-        read = dict(pair for batch in batches for pair in lines(batch, getattr(batch, name), found.dictionaries[words]))
+        read = dict(
+            pair for batch in batches for pair in lines(batch, getattr(batch, name), sentences.dictionaries[words])
+        )
         form = "</s> {}" if name == "previous" else "{} </s>"
-        assert [read[place] for place in range(len(read))] == [form.format(line) for line in wanted[side]]
+        assert [read[place] for place in range(len(read))] == [form.format(line) for line in expected[side]]
 
 
 def test_a_sample_is_spread_over_the_text(toy_corpus: Path) -> None:
-    chosen = text.read(toy_corpus, "valid", 3).indices
-    assert list(chosen) == [0, 101, 202]
+    indices = text.read(toy_corpus, "valid", 3).indices
+    assert list(indices) == [0, 101, 202]
 
 
 def test_sentences_without_room_are_left_out(toy_corpus: Path) -> None:

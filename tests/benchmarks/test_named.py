@@ -8,7 +8,7 @@ BENCHMARKS = ROOT / "benchmarks"
 
 
 def named() -> set[str]:
-    """Those that a page, a recipe, the Makefile or the test of a record names."""
+    """Return the benchmarks that a page, a recipe, the Makefile or the test of a record names."""
     globs = ("Makefile", "README.md", "docs/**/*.md", "recipes/**/*.md", "tests/documents/*.py")
     pages = [page for glob in globs for page in ROOT.glob(glob)]
     return {name for page in pages for name in re.findall(r"benchmarks/(\w+\.py)", page.read_text())}

@@ -1,4 +1,4 @@
-"""What benchmarks/ties.py notes of a search: candidates step by step, and the pairs that two searches swap."""
+"""Notes of benchmarks/ties.py on a search: candidates step by step, and the pairs that two searches swap."""
 
 from itertools import chain
 from typing import Any

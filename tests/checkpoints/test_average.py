@@ -56,9 +56,9 @@ def test_the_average_of_several_is_not_that_of_one_of_them(tmp_path: Path) -> No
     one, other = (save(tmp_path / f"{value}.pt", {"w": torch.full((3,), float(value))}) for value in (1, 2))
     output = tmp_path / "average.pt"
     assert argv.read(AverageRequest, one, other, "--output", output).run() == 0
-    for left in (one, other):
+    for member in (one, other):
         with pytest.raises(UserError, match="models was 2, is now nothing"):
-            argv.read(AverageRequest, left, "--output", output).run()
+            argv.read(AverageRequest, member, "--output", output).run()
     one.unlink()
     assert argv.read(AverageRequest, one, other, "--output", output).run() == 0
     assert torch.load(output, weights_only=True)["model"]["w"].tolist() == [1.5] * 3
@@ -77,18 +77,18 @@ def test_a_real_run_averages_to_an_ordinary_checkpoint(
     assert argv.read(AverageRequest, run, "--last", 3, "--output", output).run() == 0
     assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in capsys.readouterr().out
     states = [checkpoint_fields.load(run / f"checkpoint{epoch}.pt") for epoch in (3, 4, 5)]
-    found = checkpoint_fields.load(output)
-    assert any(name.endswith("shortcut.w0") for name in found["model"])
-    for name, value in found["model"].items():
+    average_state = checkpoint_fields.load(output)
+    assert any(name.endswith("shortcut.w0") for name in average_state["model"])
+    for name, value in average_state["model"].items():
         rows = np.stack([state["model"][name].numpy().astype(np.float64) for state in states])
         np.testing.assert_allclose(value.numpy(), rows.mean(axis=0), rtol=1e-6, atol=1e-8)
-    assert "last_optimizer_state" not in found
+    assert "last_optimizer_state" not in average_state
     assert output.stat().st_size < 0.5 * (run / "checkpoint5.pt").stat().st_size
     logged = re.findall(
         r"epoch (\d+) \| valid .*?\| loss ([\d.]+) .*?\| bleu ([\d.]+)", (run / "train.log").read_text()
     )
     by_epoch = {int(epoch): (float(loss), float(bleu)) for epoch, loss, bleu in logged}
-    for member, epoch in zip(found["extra_state"]["averaged"], (3, 4, 5), strict=True):
+    for member, epoch in zip(average_state["extra_state"]["averaged"], (3, 4, 5), strict=True):
         assert (member["file"], member["epoch"]) == (f"checkpoint{epoch}.pt", epoch)
         # the first of those averaged has none before it to take its loss from
         expected = {"loss": by_epoch[epoch][0], "bleu": by_epoch[epoch][1]} if epoch > 3 else {"bleu": by_epoch[3][1]}

@@ -36,13 +36,13 @@ def test_the_average_is_numpys_mean_in_any_order(tmp_path: Path, width: int, dat
         save(tmp_path / f"{i}.pt", {"weight": torch.tensor(row), "seen": torch.tensor(count)})
         for i, (row, count) in enumerate(zip(rows, counts, strict=True))
     ]
-    found = average(paths)["model"]
+    mean = average(paths)["model"]
     other = average(data.draw(st.permutations(paths)))["model"]
     expected = rows.astype(np.float64).mean(axis=0).astype(rows.dtype)
-    assert found["weight"].numpy().dtype == rows.dtype
-    np.testing.assert_allclose(found["weight"].numpy(), expected, rtol=np.finfo(rows.dtype).eps, atol=1e-12)
+    assert mean["weight"].numpy().dtype == rows.dtype
+    np.testing.assert_allclose(mean["weight"].numpy(), expected, rtol=np.finfo(rows.dtype).eps, atol=1e-12)
     np.testing.assert_allclose(other["weight"].numpy(), expected, rtol=np.finfo(rows.dtype).eps, atol=1e-12)
-    assert int(found["seen"]) == int(other["seen"]) == sum(map(int, counts)) // len(counts)
+    assert int(mean["seen"]) == int(other["seen"]) == sum(map(int, counts)) // len(counts)
 
 
 def test_the_average_of_one_is_itself(tmp_path: Path) -> None:
@@ -52,9 +52,9 @@ def test_the_average_of_one_is_itself(tmp_path: Path) -> None:
         "n": torch.tensor(3),
         "on": torch.tensor([True, False]),
     }
-    found = average([save(tmp_path / "one.pt", model)])["model"]
-    assert found.keys() == model.keys()
-    assert all(torch.equal(found[name], model[name]) and found[name].dtype == model[name].dtype for name in model)
+    mean = average([save(tmp_path / "one.pt", model)])["model"]
+    assert mean.keys() == model.keys()
+    assert all(torch.equal(mean[name], model[name]) and mean[name].dtype == model[name].dtype for name in model)
 
 
 def test_small_numbers_survive_in_half_precision(tmp_path: Path) -> None:
@@ -70,12 +70,12 @@ def test_tied_tensors_stay_tied_and_are_stored_once(tmp_path: Path) -> None:
         matrix = torch.full((100, 100), value)
         return {"encoder.embed": matrix, "decoder.embed": matrix, "untied": matrix.clone()}
 
-    found = average([save(tmp_path / f"{value}.pt", tied(value)) for value in (1.0, 4.0)])["model"]
-    assert found["encoder.embed"].data_ptr() == found["decoder.embed"].data_ptr() != found["untied"].data_ptr()
-    assert found["decoder.embed"].eq(2.5).all()
+    mean = average([save(tmp_path / f"{value}.pt", tied(value)) for value in (1.0, 4.0)])["model"]
+    assert mean["encoder.embed"].data_ptr() == mean["decoder.embed"].data_ptr() != mean["untied"].data_ptr()
+    assert mean["decoder.embed"].eq(2.5).all()
     untied_later = save(tmp_path / "untied.pt", {name: t.clone() + i for i, (name, t) in enumerate(tied(1.0).items())})
-    found = average([tmp_path / "1.0.pt", untied_later])["model"]
-    assert (found["encoder.embed"][0, 0].item(), found["decoder.embed"][0, 0].item()) == (1.0, 1.5)
+    mean = average([tmp_path / "1.0.pt", untied_later])["model"]
+    assert (mean["encoder.embed"][0, 0].item(), mean["decoder.embed"][0, 0].item()) == (1.0, 1.5)
 
 
 def test_what_is_not_alike_is_refused_by_name(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_models_of_other_words_are_not_averaged(tmp_path: Path) -> None:
     """Their weights have the same names and shapes."""
 
     def known(name: str, languages: list[str], source: str) -> Path:
-        told = {"languages": languages, "dictionaries": {"source": source, "target": "ef56"}}
-        return save(tmp_path / name, {"w": torch.ones(2)}, task_state=told)
+        task_state = {"languages": languages, "dictionaries": {"source": source, "target": "ef56"}}
+        return save(tmp_path / name, {"w": torch.ones(2)}, task_state=task_state)
 
     first, second = known("first.pt", ["en", "de"], "ab12"), known("second.pt", ["en", "de"], "ab12")
     older = save(tmp_path / "older.pt", {"w": torch.ones(2)})

@@ -47,15 +47,15 @@ def test_the_weight_of_every_shortcut_in_order(tmp_path: Path) -> None:
     )
     shown = realformer_nmt("inspect", path, "--json")
     assert shown.returncode == 0, shown.stderr
-    found, weights = json.loads(shown.stdout), torch.load(path, weights_only=False)["model"]
-    assert (found["arch"], found["residual_scaling"], found["score_carry"]) == ("realformer_tiny", "admin", "mean")
-    assert (found["encoder_layers"], found["updates"]) == (3, 7)
-    assert (found["encoder_attention_pattern"], found["encoder_window"]) == ("local", 128)
-    assert [row["sublayer"] for row in found["shortcuts"]] == [
+    report, weights = json.loads(shown.stdout), torch.load(path, weights_only=False)["model"]
+    assert (report["arch"], report["residual_scaling"], report["score_carry"]) == ("realformer_tiny", "admin", "mean")
+    assert (report["encoder_layers"], report["updates"]) == (3, 7)
+    assert (report["encoder_attention_pattern"], report["encoder_window"]) == ("local", 128)
+    assert [row["sublayer"] for row in report["shortcuts"]] == [
         *(f"encoder.layers.{i}.{name}" for i in range(3) for name in ("self_attn", "ffn")),
         *(f"decoder.layers.{i}.{name}" for i in range(2) for name in ("self_attn", "encoder_attn", "ffn")),
     ]
-    first, second = found["shortcuts"][0], found["shortcuts"][1]
+    first, second = report["shortcuts"][0], report["shortcuts"][1]
     assert (first["smallest"], first["mean"], first["largest"]) == (1, 1, 1)
     w0 = float(weights["encoder.layers.0.ffn_shortcut.w0"])
     assert (second["smallest"], second["mean"], second["largest"]) == pytest.approx((w0 - 0.1, w0 + 0.1, w0 + 0.3))
@@ -63,8 +63,8 @@ def test_the_weight_of_every_shortcut_in_order(tmp_path: Path) -> None:
 
 def test_parameters_are_counted_once_where_embeddings_are_shared(tmp_path: Path) -> None:
     path = save(tmp_path, share_all_embeddings=True)
-    found = json.loads(realformer_nmt("inspect", path, "--json").stdout)
-    assert found["parameters"] == sum(parameter.numel() for parameter in build(share_all_embeddings=True).parameters())
+    report = json.loads(realformer_nmt("inspect", path, "--json").stdout)
+    assert report["parameters"] == sum(parameter.numel() for parameter in build(share_all_embeddings=True).parameters())
 
 
 def test_constant_weights_are_shown_too(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["realformer_{}_tiny", "realformer_nmt_{}"])
 @pytest.mark.parametrize(("kind", "stack"), [("lm", "decoder"), ("bert", "encoder.sentence_encoder")])
 def test_a_model_of_one_side(kind: str, stack: str, name: str, tmp_path: Path) -> None:
-    chosen = presets.ONE_SIDE_PRESETS[kind][f"realformer_{kind}_tiny"]
+    preset = presets.ONE_SIDE_PRESETS[kind][f"realformer_{kind}_tiny"]
     of_task: dict[str, dict[str, Any]] = {
         "lm": {"tokens_per_sample": 16, "max_target_positions": None},
         "bert": {
@@ -111,16 +111,16 @@ def test_a_model_of_one_side(kind: str, stack: str, name: str, tmp_path: Path) -
             "untie_weights_roberta": False,
         },
     }
-    options = chosen | of_task[kind] | {"_name": name.format(kind)}
+    options = preset | of_task[kind] | {"_name": name.format(kind)}
     task = Namespace(source_dictionary=dictionary(), target_dictionary=dictionary(), cfg=Namespace())
     model = MODEL_REGISTRY[presets.KINDS[kind].model].build_model(Namespace(**options), task).train()
     model(PREVIOUS)
     path = write(tmp_path / "checkpoint_last.pt", options, model.state_dict())
-    found = json.loads(realformer_nmt("inspect", path, "--json").stdout)
+    report = json.loads(realformer_nmt("inspect", path, "--json").stdout)
     weights = [module for module in model.modules() if isinstance(module, Shortcut)]
     names = [f"{stack}.layers.{layer}.{name}" for layer in range(2) for name in ("self_attn", "ffn")]
-    assert [row["sublayer"] for row in found["shortcuts"]] == names
-    assert [row["mean"] for row in found["shortcuts"]] == pytest.approx([float(w.weight().mean()) for w in weights])
-    assert found["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    assert [row["sublayer"] for row in report["shortcuts"]] == names
+    assert [row["mean"] for row in report["shortcuts"]] == pytest.approx([float(w.weight().mean()) for w in weights])
+    assert report["parameters"] == sum(parameter.numel() for parameter in model.parameters())
     with pytest.raises(UserError, match="is a model of one text alone, realformer_"):
         inspection.build(path, options, model.state_dict())

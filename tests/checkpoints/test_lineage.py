@@ -17,8 +17,8 @@ FILE = Path("train.json")
 
 
 def member(sha256: str, *averaged: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"file": f"checkpoint_{sha256}.pt", "sha256": sha256, "updates": 9}
-    return {**found, "averaged": list(averaged)} if averaged else found
+    entry: dict[str, Any] = {"file": f"checkpoint_{sha256}.pt", "sha256": sha256, "updates": 9}
+    return {**entry, "averaged": list(averaged)} if averaged else entry
 
 
 def save(path: Path, extra: dict[str, Any], seed: int = 1) -> Path:
@@ -29,14 +29,14 @@ def save(path: Path, extra: dict[str, Any], seed: int = 1) -> Path:
 
 
 def training(*hashes: str, seed: int = 1, complete: bool = True) -> TrainRecord:
-    """As `train` writes it, as far as it matters here."""
+    """Return a record as `train` writes it, as far as it matters here."""
     origin = Origin(settings={"model": "realformer", "seed": seed})
     listed = {name: f"checkpoint_{name}.pt" for name in hashes}
     return TrainRecord(checkpoints=listed, complete=complete, updates=9, made_from=origin)
 
 
 def older(*hashes: str, seed: int = 1) -> TrainRecord:
-    """As a version wrote it that listed what was left at the end."""
+    """Return a record as an older version wrote it: it lists the checkpoints that were left at the end."""
     outputs = {f"checkpoints/{name}.pt": Fingerprint(sha256=name) for name in hashes}
     return replace(training(seed=seed), checkpoints=UNSET, outputs=outputs)
 

@@ -33,9 +33,9 @@ def test_a_run_of_its_own_files_has_its_average(tmp_path: Path) -> None:
 def test_another_average_is_refused(name: str, tmp_path: Path) -> None:
     one, other = (make_run(tmp_path / sha256, sha256) for sha256 in "ab")
     (other / name).replace(one / name)
-    for given in (one, one / "average.pt"):
+    for path in (one, one / "average.pt"):
         with pytest.raises(UserError, match=r"average\.pt is another file than .*average\.pt\.json says was made"):
-            model_in_run.checkpoint(given)
+            model_in_run.checkpoint(path)
 
 
 def test_the_average_of_another_training_is_refused(tmp_path: Path) -> None:

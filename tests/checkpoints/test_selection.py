@@ -1,4 +1,4 @@
-"""Which checkpoints of a folder are averaged."""
+"""Selection of the checkpoints of a folder that are averaged."""
 
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,12 @@ def test_the_last_and_the_best_are_found_by_number_not_by_name(tmp_path: Path) -
     with pytest.raises(UserError, match=r"asked for 4 epoch checkpoints, found 3 in .*: checkpoint2\.pt"):
         last(tmp_path, 4, EPOCH)
     scores = ["9.5000", "10.2511", "10.2519", "2.0000"]  # to three decimals, then a random digit
-    for maximise, chosen in [(True, ["10.2511", "10.2519"]), (False, ["2.0000", "9.5000"])]:
+    for maximise, best_scores in [(True, ["10.2511", "10.2519"]), (False, ["2.0000", "9.5000"])]:
         cfg = {**CFG, "checkpoint": {"maximize_best_checkpoint_metric": maximise}}
         for score in scores:
             save(tmp_path / f"checkpoint.best_bleu_{score}.pt", {"w": torch.ones(1)}, cfg=cfg)
-        found = best(tmp_path, 2)
-        assert sorted(path.name for path in found) == [f"checkpoint.best_bleu_{score}.pt" for score in chosen]
+        paths = best(tmp_path, 2)
+        assert sorted(path.name for path in paths) == [f"checkpoint.best_bleu_{score}.pt" for score in best_scores]
     save(tmp_path / "checkpoint.best_loss_1.0000.pt", {"w": torch.ones(1)})
     with pytest.raises(UserError, match="the best by bleu and by loss: name the files"):
         best(tmp_path, 2)
@@ -77,6 +77,6 @@ def test_where_the_training_stands_counts_once(
     ],
 )
 def test_a_selection_that_means_nothing_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
-    given = [argument.format(tmp_path) for argument in arguments]
+    words = [argument.format(tmp_path) for argument in arguments]
     with pytest.raises(UserError, match=message):
-        select(argv.read(AverageRequest, *given, "--output", "x.pt"))
+        select(argv.read(AverageRequest, *words, "--output", "x.pt"))

@@ -57,8 +57,8 @@ def test_a_family_without_a_size_has_the_defaults_of_the_options() -> None:
 
 def test_choices_layers_and_width(rows: dict[str, dict[str, object]]) -> None:
     row = rows["realformer_wmt_en_fr_60l_12l"]
-    chosen = [row[f"{name}"] for name in ("residual_topology", "residual_scaling", "score_source", "score_carry")]
-    assert chosen == ["post", "admin", "dot", "mean"]
+    choices = [row[f"{name}"] for name in ("residual_topology", "residual_scaling", "score_source", "score_carry")]
+    assert choices == ["post", "admin", "dot", "mean"]
     assert (row["encoder_layers"], row["decoder_layers"], row["encoder_embed_dim"]) == (60, 12, 512)
     assert rows["resi_dual"]["encoder_layers"] == 6  # a bare family: the sizes that flags replace
     assert len(rows) == 43 * 8
@@ -78,7 +78,7 @@ def test_parameters(rows: dict[str, dict[str, object]]) -> None:
 
 
 def test_parameters_of_synthesised_scores(rows: dict[str, dict[str, object]]) -> None:
-    """Of 12 layers at base width, beside those of post_ln without its queries and keys; the table of docs/models.md."""
+    """Each of 12 layers at base width adds what docs/models.md says to a post_ln without queries and keys."""
     bare = rows["synthesizer_fixed_random_wmt_en_de"]["parameters"]
     assert isinstance(bare, int)
     a_layer = {

@@ -1,4 +1,4 @@
-"""What bash completes, asked of bash itself."""
+"""Bash itself completes subcommands, options and values."""
 
 import subprocess
 

@@ -77,11 +77,11 @@ def sdist(tmp_path: Path) -> Path:
 
 def test_another_file_is_refused_before_pip_is_called(sdist: Path, record: Path) -> None:
     refused = realformer_nmt("install-engine", "--sdist", sdist, path=[record.parent])
-    found = hashlib.sha256(sdist.read_bytes()).hexdigest()
+    digest = hashlib.sha256(sdist.read_bytes()).hexdigest()
     assert refused.returncode == 1
     (line,) = [line for line in refused.stderr.splitlines() if line.startswith("realformer-nmt: ")]
     assert str(sdist) in line
-    assert f"expected c607577a54ab30e2ee0f0b0a754ea5cdbc6ad0a9f99a1726638a2201445bc1cc, found {found}" in line
+    assert f"expected c607577a54ab30e2ee0f0b0a754ea5cdbc6ad0a9f99a1726638a2201445bc1cc, found {digest}" in line
     assert "nothing was installed" in line
     assert not record.exists()
 
@@ -101,13 +101,13 @@ def test_what_pip_is_asked_for(sdist: Path, record: Path, monkeypatch: pytest.Mo
 
 
 def test_the_slim_setup_builds_the_small_extensions_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, list] = {}
-    monkeypatch.setattr("setuptools.setup", lambda **words: given.update(words))
+    arguments: dict[str, list] = {}
+    monkeypatch.setattr("setuptools.setup", lambda **words: arguments.update(words))
     monkeypatch.setenv("CUDA_HOME", "/usr/local/cuda")
     (tmp_path / "setup.py").write_text(engine.slim(SETUP))
     runpy.run_path(str(tmp_path / "setup.py"))
-    assert [extension.name for extension in given["ext_modules"]] == ["small"]
-    assert given["install_requires"] == ["torch>=1.13"]
+    assert [extension.name for extension in arguments["ext_modules"]] == ["small"]
+    assert arguments["install_requires"] == ["torch>=1.13"]
 
 
 @pytest.mark.parametrize(

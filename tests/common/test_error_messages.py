@@ -31,12 +31,14 @@ class Breaking(torch.utils.data.Dataset[int]):
         raise self.error
 
 
-@pytest.mark.parametrize(("error", "told"), [(UserError("give\nanother"), "give another"), (KeyError("x"), "KeyError")])
-def test_what_a_worker_process_met(error: Exception, told: str) -> None:
+@pytest.mark.parametrize(
+    ("error", "message"), [(UserError("give\nanother"), "give another"), (KeyError("x"), "KeyError")]
+)
+def test_what_a_worker_process_met(error: Exception, message: str) -> None:
     with pytest.raises(type(error)) as met:
         list(torch.utils.data.DataLoader(Breaking(error), num_workers=1))
     words = error_messages.message_of(met.value)
-    assert told in words
+    assert message in words
     assert "Traceback" not in words
     assert "\n" not in words
 
@@ -63,7 +65,7 @@ def test_too_much_memory() -> None:
 
 
 def test_weights_without_a_gradient_on_several_ranks() -> None:
-    """As torch's DistributedDataParallel says it."""
+    """The error is in the words of torch's DistributedDataParallel."""
     met = RuntimeError(
         "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates "
         "that your module has parameters that were not used in producing loss."

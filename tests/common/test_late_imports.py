@@ -1,4 +1,4 @@
-"""What fairseq imports for few trainings is imported when it is asked for, and then is what it would have been."""
+"""Packages that fairseq needs for few trainings are imported when they are asked for, and work as ever."""
 
 import gc
 import json
@@ -32,7 +32,7 @@ print(json.dumps([late, [float(figure) for figure in figures], kinds]))
 
 
 @pytest.fixture(params=["our package first", "a program", "fairseq first"])
-def told(request: pytest.FixtureRequest, tmp_path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list]:
+def report(request: pytest.FixtureRequest, tmp_path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list]:
     monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY}:{tmp_path}")
     (tmp_path / "figures.py").write_text(FIGURES)
     words = {
@@ -44,20 +44,20 @@ def told(request: pytest.FixtureRequest, tmp_path, monkeypatch: pytest.MonkeyPat
     return request.param, json.loads(done.stdout.splitlines()[-1])
 
 
-def test_figures_are_sklearns_and_scipys(told: tuple[str, list]) -> None:
+def test_figures_are_sklearns_and_scipys(report: tuple[str, list]) -> None:
     from scipy import stats
     from sklearn import metrics
 
-    start, (late, figures, kinds) = told
+    start, (late, figures, kinds) = report
     assert late == (["sklearn", "scipy"] if start == "fairseq first" else [])
-    given = [1, 0, 1, 1], [1, 1, 1, 0]
+    labels = [1, 0, 1, 1], [1, 1, 1, 0]
     assert figures == pytest.approx(
         [
-            metrics.f1_score(*given, average="macro"),
-            metrics.matthews_corrcoef(*given),
+            metrics.f1_score(*labels, average="macro"),
+            metrics.matthews_corrcoef(*labels),
             *stats.pearsonr([1, 2, 3], [1, 2, 4]),
             *stats.spearmanr([1, 2, 3], [2, 1, 4]),
-            metrics.accuracy_score(*given),
+            metrics.accuracy_score(*labels),
         ]
     )
     assert kinds == ["module"] * 3

@@ -1,4 +1,4 @@
-"""What a real terminal, at the other end of a pair, is sent."""
+"""A real terminal, the other end of a pair, is sent text and nothing that steers it."""
 
 import io
 import os
@@ -27,7 +27,7 @@ def test_what_is_printable_has_no_letter_that_steers_and_is_told_apart() -> None
 
 
 def on_screen(text: str) -> str:
-    """What arrives at a terminal when a command prints it."""
+    """Return what arrives at a terminal when a command prints the text."""
     reader, writer = os.openpty()
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -67,6 +67,6 @@ def test_the_line_of_an_error_steers_nothing(
 
     monkeypatch.setattr(cli, "_run", fail)
     assert cli.main(["fetch"]) == 1
-    said = capsys.readouterr().err
-    assert set(said) & set(STEERS) == {"\n"}
-    assert said.startswith("realformer-nmt: no URL delivers it: http://host/: \\x00")
+    stderr = capsys.readouterr().err
+    assert set(stderr) & set(STEERS) == {"\n"}
+    assert stderr.startswith("realformer-nmt: no URL delivers it: http://host/: \\x00")

@@ -1,4 +1,4 @@
-"""What tests of one comparison share."""
+"""Fixture of all tests of one comparison."""
 
 from collections.abc import Iterator
 

@@ -38,14 +38,14 @@ CELLS = {*DONE, STUCK, DIVERGED}
 
 @pytest.fixture(scope="module")
 def root(once: Once, toy_corpus: Path) -> Path:
-    """With the grid, runs/ and seen.json."""
+    """Folder of a comparison, with the grid, runs/ and seen.json."""
     return once("compared", lambda folder: compare(folder, toy_corpus))
 
 
 @pytest.fixture(scope="module")
 def seen(root: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((root / "seen.json").read_text())
-    return found
+    observations: dict[str, Any] = json.loads((root / "seen.json").read_text())
+    return observations
 
 
 @pytest.fixture
@@ -60,13 +60,13 @@ def compare(root: Path, data: Path) -> None:
     call = (grid, "--folder", folder, "--jobs", 2)
     first = comparisons.start(*call)
     wait_for(lambda: len(list(folder.glob("cells/*/checkpoints"))) == 2, lambda: first.poll() is not None)
-    with contextlib.redirect_stdout(io.StringIO()) as said:  # within this process: a cell has not long to run
+    with contextlib.redirect_stdout(io.StringIO()) as output:  # within this process: a cell has not long to run
         assert main(["compare", *map(str, call), "--status"]) == 0
     first.send_signal(signal.SIGINT)
-    seen = {"interrupted": outcome(first), "left": comparisons.processes_of(folder), "status": said.getvalue()}
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    seen = {"interrupted": outcome(first), "left": comparisons.processes_of(folder), "status": output.getvalue()}
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(["compare", *map(str, call), "--status"]) == 0
-    seen["status_then"] = said.getvalue()
+    seen["status_then"] = output.getvalue()
     words = [*commands.OURS, "compare", *map(str, call), "--gpus", "0"]
     with ThreadPoolExecutor() as beside:
         second = beside.submit(commands.run, words)
@@ -114,7 +114,7 @@ def test_status_tells_an_interrupted_cell_from_one_that_waits(seen: dict[str, An
 
 
 def test_status_is_the_same_without_fairseq(root: Path, record: dict[str, Any]) -> None:
-    """As long as the grid is the one that the cells began with."""
+    """This holds as long as the grid is the one that the cells began with."""
     assert record["complete"]
     call = ["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--status"]
     quick = f"import sys; from realformer_nmt.cli import main; main({call}); sys.exit('torch' in sys.modules)"
@@ -129,23 +129,23 @@ def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
     """A curve has a point at every twentieth; the last update is seldom one."""
     cell = Cell("admin", "6", 1, tmp_path, tmp_path, ("en", "de"), (), Failure(), 0)
     (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
-    for complete, made in ((False, "240"), (True, "244")):
+    for complete, updates in ((False, "240"), (True, "244")):
         checksummed_json.write(tmp_path / "train.json", {"updates": 244, "complete": complete})
-        assert status.table([CellFiles(cell)]).splitlines()[2].split()[2:4] == [made, "244"]
+        assert status.table([CellFiles(cell)]).splitlines()[2].split()[2:4] == [updates, "244"]
 
 
 def test_status_is_told_while_cells_run(seen: dict[str, Any]) -> None:
-    told = states(seen["status"])
-    assert set(told) == CELLS
-    assert told[DONE[1]] == "running"  # the deepest first
-    assert told[DIVERGED] in ("running", "diverged")
-    assert told[DONE[0]] == "waiting"
+    cell_states = states(seen["status"])
+    assert set(cell_states) == CELLS
+    assert cell_states[DONE[1]] == "running"  # the deepest first
+    assert cell_states[DIVERGED] in ("running", "diverged")
+    assert cell_states[DONE[0]] == "waiting"
 
 
 def test_the_same_command_goes_on_to_the_end(seen: dict[str, Any], record: dict[str, Any]) -> None:
     assert seen["again"]["status"] == 0, seen["again"]["err"]
-    found = {name: cell["state"] for name, cell in comparisons.by_name(record).items()}
-    assert found == {**dict.fromkeys(DONE, "done"), STUCK: "stuck", DIVERGED: "diverged"}
+    cell_states = {name: cell["state"] for name, cell in comparisons.by_name(record).items()}
+    assert cell_states == {**dict.fromkeys(DONE, "done"), STUCK: "stuck", DIVERGED: "diverged"}
     assert record["complete"]
 
 
@@ -191,7 +191,7 @@ def test_scores_are_those_of_sacrebleu(root: Path, record: dict[str, Any], toy_c
 
 
 def test_each_test_set_has_its_table(root: Path, record: dict[str, Any], toy_corpus: Path) -> None:
-    """In results.json, in the spreadsheet and on the page, with the scores of its own hypotheses."""
+    """The table stands in results.json, in the spreadsheet and on the page, with the scores of its own hypotheses."""
     reference = toy_corpus.with_name("valid.tgt").read_text().splitlines()
     (table,) = record["further"]
     assert (table["subset"], table["lines"]) == ("valid", len(reference))
@@ -252,10 +252,10 @@ def test_the_commands_in_the_record_can_be_pasted(root: Path, record: dict[str, 
     """The score command of a cell, with another output, gives the same scores."""
     cell = comparisons.by_name(record)[DONE[0]]
     command = next(line for line in cell["commands"] if line.startswith("realformer-nmt score"))
-    own = str(root / "runs" / "cells" / DONE[0] / "run.json")
-    assert own in command
+    record_path = str(root / "runs" / "cells" / DONE[0] / "run.json")
+    assert record_path in command
     program = f"{sys.executable} -m realformer_nmt.cli"
-    pasted = command.replace("realformer-nmt", program).replace(own, str(tmp_path / "run.json"))
+    pasted = command.replace("realformer-nmt", program).replace(record_path, str(tmp_path / "run.json"))
     subprocess.run(["/bin/bash", "-c", pasted], check=True, capture_output=True, cwd=comparisons.REPOSITORY)
     again = json.loads((tmp_path / "run.json").read_text())["scores"]
     assert again["bleu"]["score"] == cell["scores"]["bleu"]["score"]

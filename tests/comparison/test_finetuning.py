@@ -70,7 +70,7 @@ def corpus(once: Once, user_dir: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def data(corpus: Path, once: Once) -> dict[str, Path]:
-    """By grid. The number of a sentence is how often it has an a or a b."""
+    """Data of each grid; the number of a sentence is how often it has an a or a b."""
 
     def write(folder: Path) -> None:
         (folder / "input0").symlink_to(corpus / "input0")
@@ -87,7 +87,7 @@ def data(corpus: Path, once: Once) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def root(once: Once, corpus: Path, data: dict[str, Path]) -> Path:
-    """With a grid and a folder of each."""
+    """Folder with a grid and a folder of each comparison."""
     masked = text_comparisons.compared(once, corpus / "input0") / "masked_lm"
 
     def compare(folder: Path) -> None:
@@ -105,8 +105,8 @@ def cell_of(root: Path, name: str, cell: str = "pre_ln-1-s1") -> tuple[Path, dic
 
 
 def validated(fairseq: Command, user_dir: Path, data: Path, checkpoint: Path, task: str, *more: object) -> str:
-    asked = ("--path", checkpoint, "--task", task, "--cpu", "--max-tokens", 400, *more)
-    done = fairseq("validate", data, "--user-dir", user_dir, *asked)
+    options = ("--path", checkpoint, "--task", task, "--cpu", "--max-tokens", 400, *more)
+    done = fairseq("validate", data, "--user-dir", user_dir, *options)
     assert done.returncode == 0, done.stderr
     return str(done.stdout + done.stderr)
 
@@ -114,22 +114,22 @@ def validated(fairseq: Command, user_dir: Path, data: Path, checkpoint: Path, ta
 def test_classes_are_judged_as_fairseq_and_sklearn_judge_them(
     root: Path, data: dict[str, Path], fairseq: Command, user_dir: Path
 ) -> None:
-    folder, own, found = cell_of(root, "classes")
-    scores = {name: score["score"] for name, score in found["scores"].items()}
+    folder, record, cell = cell_of(root, "classes")
+    scores = {name: score["score"] for name, score in cell["scores"].items()}
     head = ("--criterion", "sentence_prediction", "--num-classes", 2)
-    told = validated(fairseq, user_dir, data["classes"], folder / "average.pt", "sentence_prediction", *head)
-    assert float(re.findall(r"accuracy ([\d.]+)", told)[-1]) == pytest.approx(
-        found["scores"]["accuracy"]["score"], 0.001
+    output = validated(fairseq, user_dir, data["classes"], folder / "average.pt", "sentence_prediction", *head)
+    assert float(re.findall(r"accuracy ([\d.]+)", output)[-1]) == pytest.approx(
+        cell["scores"]["accuracy"]["score"], 0.001
     )
-    assert float(re.findall(r"\| loss ([\d.]+)", told)[-1]) == pytest.approx(
-        found["scores"]["valid_loss"]["score"], 0.01
+    assert float(re.findall(r"\| loss ([\d.]+)", output)[-1]) == pytest.approx(
+        cell["scores"]["valid_loss"]["score"], 0.01
     )
-    _, said, wanted = rows_of(folder).T
-    assert scores["matthews"] == pytest.approx(100 * matthews_corrcoef(wanted, said))
+    _, predictions, targets = rows_of(folder).T
+    assert scores["matthews"] == pytest.approx(100 * matthews_corrcoef(targets, predictions))
     labels = (data["classes"] / "valid.label").read_text().split()
-    assert Counter(wanted) == dict(enumerate(sorted(Counter(labels).values(), reverse=True)))
-    assert (own["unit"], own["lines"], found["state"], found["unigram_entropy"]) == ("sentences", 60, "done", None)
-    assert found["curves"]["valid"][-1]["nll_loss"] == pytest.approx(scores["valid_loss"], 0.01)
+    assert Counter(targets) == dict(enumerate(sorted(Counter(labels).values(), reverse=True)))
+    assert (record["unit"], record["lines"], cell["state"], cell["unigram_entropy"]) == ("sentences", 60, "done", None)
+    assert cell["curves"]["valid"][-1]["nll_loss"] == pytest.approx(scores["valid_loss"], 0.01)
 
 
 def test_p_of_classes_is_scipys(root: Path) -> None:
@@ -145,17 +145,17 @@ def test_p_of_classes_is_scipys(root: Path) -> None:
 
 def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str, Path]) -> None:
     grid = load(root / "classes.toml")
-    found = cells_of(grid, root / "classes", prepared=data["classes"])
-    for cell in found:
+    cells = cells_of(grid, root / "classes", prepared=data["classes"])
+    for cell in cells:
         masked = root / "masked" / "cells" / cell.name / "average.pt"
-        made = json.loads((cell.folder / "train.json").read_text())["made_from"]
-        assert made["settings"]["begun_by"] == "finetune_from_model"
-        assert made["inputs"]["average.pt"]["sha256"] == sha256(masked.read_bytes()).hexdigest()
+        provenance = json.loads((cell.folder / "train.json").read_text())["made_from"]
+        assert provenance["settings"]["begun_by"] == "finetune_from_model"
+        assert provenance["inputs"]["average.pt"]["sha256"] == sha256(masked.read_bytes()).hexdigest()
         assert CellState(cell).differences == []
-    masked = root / "masked" / "cells" / found[0].name / "average.pt"
+    masked = root / "masked" / "cells" / cells[0].name / "average.pt"
     content = masked.read_bytes()
     masked.write_bytes(content + b"\0")
-    assert [CellState(cell).differences for cell in found] == [["train: average.pt is another file"], []]
+    assert [CellState(cell).differences for cell in cells] == [["train: average.pt is another file"], []]
     masked.write_bytes(content)
 
 
@@ -171,55 +171,58 @@ def test_labels_that_change_are_noticed(root: Path, data: dict[str, Path]) -> No
 
 
 def test_numbers_are_judged_as_scipy_judges_them(root: Path, data: dict[str, Path]) -> None:
-    folder, own, found = cell_of(root, "numbers")
-    _, told, wanted = rows_of(folder).T
+    folder, record, cell = cell_of(root, "numbers")
+    _, predictions, targets = rows_of(folder).T
     numbers = (data["numbers"] / "label" / "valid.label").read_text().split()
-    assert wanted.tolist() == [*map(float, numbers)]
-    assert found["scores"]["pearson"]["score"] == pytest.approx(100 * pearsonr(told, wanted).statistic)
-    assert found["scores"]["spearman"]["score"] == pytest.approx(100 * spearmanr(told, wanted).statistic)
-    assert found["scores"]["pearson"]["score"] > 50
-    assert own["measures"]["loss"] == pytest.approx(((told - wanted) ** 2).mean() / np.log(2), rel=1e-4)
+    assert targets.tolist() == [*map(float, numbers)]
+    assert cell["scores"]["pearson"]["score"] == pytest.approx(100 * pearsonr(predictions, targets).statistic)
+    assert cell["scores"]["spearman"]["score"] == pytest.approx(100 * spearmanr(predictions, targets).statistic)
+    assert cell["scores"]["pearson"]["score"] > 50
+    assert record["measures"]["loss"] == pytest.approx(((predictions - targets) ** 2).mean() / np.log(2), rel=1e-4)
     assert comparisons.results(root / "numbers")["metric"] == "pearson"
 
 
 def test_answers_are_judged_by_squads_definition(root: Path, data: dict[str, Path], tmp_path: Path) -> None:
-    folder, own, found = cell_of(root, "questions")
-    asked = ("--questions", data["questions"] / "valid.json", "--output", tmp_path, "--cpu")
-    done = realformer_nmt("answer", folder / "average.pt", *asked)
+    folder, record, cell = cell_of(root, "questions")
+    options = ("--questions", data["questions"] / "valid.json", "--output", tmp_path, "--cpu")
+    done = realformer_nmt("answer", folder / "average.pt", *options)
     assert done.returncode == 0, done.stderr
-    answers, (article,) = json.loads((tmp_path / "answers.json").read_text()), json.loads(asked[1].read_text())["data"]
+    answers, (article,) = (
+        json.loads((tmp_path / "answers.json").read_text()),
+        json.loads(options[1].read_text())["data"],
+    )
 
     def normal(text: str) -> list[str]:
-        kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-        return re.sub(r"\b(a|an|the)\b", " ", kept).split()
+        letters = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+        return re.sub(r"\b(a|an|the)\b", " ", letters).split()
 
     exact, shared = [], []
-    for question in (held["qas"][0] for held in article["paragraphs"]):
-        ours, theirs = normal(answers[question["id"]]), normal(question["answers"][0]["text"])
-        same = sum((Counter(ours) & Counter(theirs)).values())
-        exact.append(ours == theirs)
-        shared.append(2 * same / (len(ours) + len(theirs)))
-    assert found["scores"]["exact_match"]["score"] == pytest.approx(100 * np.mean(exact))
-    assert found["scores"]["f1"]["score"] == pytest.approx(100 * np.mean(shared))
-    assert own["unit"] == "questions"
-    assert found["scores"]["f1"]["score"] > 20
+    for question in (paragraph["qas"][0] for paragraph in article["paragraphs"]):
+        answer_words, reference_words = normal(answers[question["id"]]), normal(question["answers"][0]["text"])
+        same = sum((Counter(answer_words) & Counter(reference_words)).values())
+        exact.append(answer_words == reference_words)
+        shared.append(2 * same / (len(answer_words) + len(reference_words)))
+    assert cell["scores"]["exact_match"]["score"] == pytest.approx(100 * np.mean(exact))
+    assert cell["scores"]["f1"]["score"] == pytest.approx(100 * np.mean(shared))
+    assert record["unit"] == "questions"
+    assert cell["scores"]["f1"]["score"] > 20
 
 
 def test_spans_are_the_same_whatever_the_seed_and_lose_what_fairseq_says(
     root: Path, data: dict[str, Path], fairseq: Command, user_dir: Path
 ) -> None:
-    folder, own, _ = cell_of(root, "spans")
-    told = validated(fairseq, user_dir, data["spans"], folder / "average.pt", "span_masked_lm")
-    assert float(re.findall(r"ppl ([\d.]+)", told)[-1]) == pytest.approx(
-        own["scores"]["perplexity"]["score"], abs=0.006
+    folder, record, _ = cell_of(root, "spans")
+    output = validated(fairseq, user_dir, data["spans"], folder / "average.pt", "span_masked_lm")
+    assert float(re.findall(r"ppl ([\d.]+)", output)[-1]) == pytest.approx(
+        record["scores"]["perplexity"]["score"], abs=0.006
     )
     other = run_of(root, "spans", "pre_ln-1-s2")[1]
-    assert (own["targets"], own["lines"]) == (other["targets"], 60)
-    assert own["scores"]["perplexity"] != other["scores"]["perplexity"]
+    assert (record["targets"], record["lines"]) == (other["targets"], 60)
+    assert record["scores"]["perplexity"] != other["scores"]["perplexity"]
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "told"),
+    ("name", "change", "message"),
     [
         ("classes", ('"masked"', '"none"'), "none is not there, which pretrained says to begin with: train it first"),
         (
@@ -237,7 +240,7 @@ def test_spans_are_the_same_whatever_the_seed_and_lose_what_fairseq_says(
 def test_what_does_not_fit_is_said_before_anything_is_trained(
     name: str,
     change: tuple[str, str],
-    told: str,
+    message: str,
     root: Path,
     data: dict[str, Path],
     tmp_path: Path,
@@ -247,5 +250,5 @@ def test_what_does_not_fit_is_said_before_anything_is_trained(
     (tmp_path / f"{name}.toml").write_text(GRID.format(**GRIDS[name]).replace(*change))
     assert main(["compare", *map(str, words(tmp_path, name, data[name]))]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert message in line
     assert not (tmp_path / name / "cells").exists()

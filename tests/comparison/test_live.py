@@ -1,4 +1,4 @@
-"""What is shown while cells run, on a terminal and in a file."""
+"""Progress of running cells, on a terminal and in a file."""
 
 import contextlib
 import io
@@ -71,20 +71,20 @@ def test_a_job_is_seen_once_it_runs_and_named_once_when_it_ends() -> None:
 
 def on_a_terminal(show: Callable[[Console], None]) -> int:
     """Bytes that a pseudo-terminal is sent."""
-    ours, theirs = pty.openpty()
+    controller, terminal = pty.openpty()
     sent = []
 
     def drain() -> None:
         with contextlib.suppress(OSError):  # the other end is closed
             while True:
-                sent.append(len(os.read(ours, 65536)))
+                sent.append(len(os.read(controller, 65536)))
 
     reader = threading.Thread(target=drain)
     reader.start()
-    with os.fdopen(theirs, "w") as file:
+    with os.fdopen(terminal, "w") as file:
         show(Console(file=file, force_terminal=True, width=120, height=50))
     reader.join()
-    os.close(ours)
+    os.close(controller)
     return sum(sent)
 
 

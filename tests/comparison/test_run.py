@@ -62,8 +62,8 @@ def command(text: Path) -> Callable[..., list[str]]:
     """command(FOLDER, OPTION...) -> the words of `realformer-nmt run` with tiny settings."""
 
     def words(folder: Path, *options: str) -> list[str]:
-        given = ["--archives", str(text / "archives"), "--folder", str(folder), *TINY, *options]
-        return [*OURS, "run", str(text / "tiny.toml"), *given, *FLAGS]
+        arguments = ["--archives", str(text / "archives"), "--folder", str(folder), *TINY, *options]
+        return [*OURS, "run", str(text / "tiny.toml"), *arguments, *FLAGS]
 
     return words
 
@@ -81,7 +81,7 @@ def moved(request: Request, origin: Path, to: Path) -> list[str]:
     ],
 )
 def test_its_requests_are_those_of_a_grid_of_one_cell(name: str, protocol: str, subwords: str, tmp_path: Path) -> None:
-    """But for the curves, and for the seed, which a grid gives to fairseq itself."""
+    """Only the curves differ, and the seed, which a grid gives to fairseq itself."""
     (tmp_path / "grid.toml").write_text(GRID.format(corpus=name, protocol=protocol, subwords=subwords))
     one = grid.load(tmp_path / "grid.toml")
     text = corpus_of(one, tmp_path, archives=tmp_path / "archives")
@@ -99,10 +99,10 @@ def test_its_requests_are_those_of_a_grid_of_one_cell(name: str, protocol: str, 
             **{"epochs": 4, "average": 2, "max_tokens": 600, "gpus": 0},
         )
     )
-    train, *others = (stage.request for stage in cell.stages)
+    train, *later_requests = (stage.request for stage in cell.stages)
     assert isinstance(train, TrainRequest)
     assert train.flags == ("--log-interval", "20", "--seed", "7")
-    expected = [replace(train, curves=False, flags=(), seed=7), *others]
+    expected = [replace(train, curves=False, flags=(), seed=7), *later_requests]
     assert prepare == text.prepare
     assert [stage.subcommand for stage in stages] == list(STAGES[1:])
     run_folder = tmp_path / f"admin-6-2-{protocol}-s7"

@@ -34,22 +34,22 @@ def data(once: Once, user_dir: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def root(once: Once, data: Path) -> Path:
-    """With a grid and a folder of each task."""
+    """Folder with a grid and a folder of each task."""
     return text_comparisons.compared(once, data)
 
 
 @pytest.mark.parametrize("task", ["masked_lm", "language_modeling"])
 def test_perplexity_is_fairseqs(root: Path, data: Path, task: str, fairseq: Command, user_dir: Path) -> None:
     folder, run = run_of(root, task, "pre_ln-1-s1")
-    asked = ("--path", folder / "average.pt", "--task", task, "--cpu", "--max-tokens", 400)
-    done = fairseq("validate", data, "--user-dir", user_dir, *asked)
+    options = ("--path", folder / "average.pt", "--task", task, "--cpu", "--max-tokens", 400)
+    done = fairseq("validate", data, "--user-dir", user_dir, *options)
     assert done.returncode == 0, done.stderr
-    told = float(re.findall(r"ppl ([\d.]+)", done.stdout + done.stderr)[-1])
-    assert round(run["scores"]["perplexity"]["score"], 2) == told
-    (found,) = [cell for cell in comparisons.results(root / task)["cells"] if cell["name"] == "pre_ln-1-s1"]
-    assert (found["state"], found["settings"]["lines"]) == ("done", 60)
-    assert found["scores"]["valid_loss"]["score"] == pytest.approx(np.log2(run["measures"]["perplexity"]))
-    assert found["curves"]["train"][-1]["nll_loss"] < found["unigram_entropy"]
+    perplexity = float(re.findall(r"ppl ([\d.]+)", done.stdout + done.stderr)[-1])
+    assert round(run["scores"]["perplexity"]["score"], 2) == perplexity
+    (report_cell,) = [cell for cell in comparisons.results(root / task)["cells"] if cell["name"] == "pre_ln-1-s1"]
+    assert (report_cell["state"], report_cell["settings"]["lines"]) == ("done", 60)
+    assert report_cell["scores"]["valid_loss"]["score"] == pytest.approx(np.log2(run["measures"]["perplexity"]))
+    assert report_cell["curves"]["train"][-1]["nll_loss"] < report_cell["unigram_entropy"]
 
 
 def test_a_sequences_loss_is_that_of_a_batch_of_its_own(root: Path) -> None:
@@ -70,12 +70,12 @@ def test_a_sequences_loss_is_that_of_a_batch_of_its_own(root: Path) -> None:
 def test_p_is_of_the_sequences_both_models_were_measured_on(root: Path) -> None:
     record = comparisons.results(root / "masked_lm")
     row = next(row for row in record["rows"] if row["family"] == "pre_ln")
-    ours, theirs = (rows_of(run_of(root, "masked_lm", f"{name}-1-s1")[0]) for name in ("pre_ln", "post_ln"))
-    accuracies = [100 * rows[:, 1].sum() / rows[:, 2].sum() for rows in (ours, theirs)]
+    pre_ln, post_ln = (rows_of(run_of(root, "masked_lm", f"{name}-1-s1")[0]) for name in ("pre_ln", "post_ln"))
+    accuracies = [100 * rows[:, 1].sum() / rows[:, 2].sum() for rows in (pre_ln, post_ln)]
     assert row["delta"]["masked_accuracy"] == pytest.approx(accuracies[0] - accuracies[1])
     chance = {"permutation_type": "samples", "n_resamples": 20_000, "rng": np.random.default_rng(1)}
     for metric, column in (("masked_accuracy", 1), ("perplexity", 0)):
-        p = permutation_test((ours[:, column] - theirs[:, column],), np.sum, **chance).pvalue
+        p = permutation_test((pre_ln[:, column] - post_ln[:, column],), np.sum, **chance).pvalue
         runs = [run_of(root, "masked_lm", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
         assert grid_scoring.p_value(*runs, metric, summary.SAMPLES, summary.SEED) == pytest.approx(p, abs=0.02)
     assert record["test"]["metric"] == "masked_accuracy"
@@ -117,8 +117,8 @@ def test_a_text_without_a_masked_word_has_no_score(
     builder = indexed_dataset.make_builder(str(tmp_path / "test.bin"), impl="mmap", vocab_size=12)
     builder.add_item(torch.tensor([4, 2]))
     builder.finalize(str(tmp_path / "test.idx"))
-    asked = ("evaluate", tmp_path / "model.pt", "--data", tmp_path, "--cpu", "--output", tmp_path / "test.json")
-    assert main([*map(str, asked)]) == 1
+    arguments = ("evaluate", tmp_path / "model.pt", "--data", tmp_path, "--cpu", "--output", tmp_path / "test.json")
+    assert main([*map(str, arguments)]) == 1
     assert f"{tmp_path} test: no word of it is masked; give a longer text" in capsys.readouterr().err
     assert not (tmp_path / "test.json").exists()
 
@@ -159,18 +159,18 @@ def test_a_cell_whose_rows_were_edited_or_removed_is_not_believed(
     edited, removed = (table.read_bytes() for table in tables)
     tables[0].write_bytes(edited.replace(b"\t", b"0\t", 1))
     tables[1].unlink()
-    asked = [*map(str, words(root, "masked_lm", data))]
-    assert main(["compare", *asked, "--status"]) == 0
-    told = capsys.readouterr().out
-    assert re.search(r"post_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is another file than was made", told)
-    assert re.search(r"pre_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is gone", told)
-    assert main(["compare", *asked, "--report"]) == 0
-    found = comparisons.results(root / "masked_lm")
-    assert [cell["state"] for cell in found["cells"]] == ["damaged", "damaged"]
-    assert [(row["seeds"], row["scores"], row["p"]) for row in found["rows"]] == [(0, {}, None)] * 2
+    arguments = [*map(str, words(root, "masked_lm", data))]
+    assert main(["compare", *arguments, "--status"]) == 0
+    output = capsys.readouterr().out
+    assert re.search(r"post_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is another file than was made", output)
+    assert re.search(r"pre_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is gone", output)
+    assert main(["compare", *arguments, "--report"]) == 0
+    record = comparisons.results(root / "masked_lm")
+    assert [cell["state"] for cell in record["cells"]] == ["damaged", "damaged"]
+    assert [(row["seeds"], row["scores"], row["p"]) for row in record["rows"]] == [(0, {}, None)] * 2
     for table, content in zip(tables, (edited, removed), strict=True):
         table.write_bytes(content)
-    assert main(["compare", *asked, "--report"]) == 0
+    assert main(["compare", *arguments, "--report"]) == 0
     assert [cell["state"] for cell in comparisons.results(root / "masked_lm")["cells"]] == ["done", "done"]
 
 
@@ -181,22 +181,22 @@ def test_models_for_long_texts_are_a_kind_of_masked_ones(
     _, run = run_of(root, "masked_lm", "pre_ln-1-s1")
     (tmp_path / "masked_lm.toml").write_text('kind = "etc"\n' + (root / "masked_lm.toml").read_text())
     assert main(["compare", *map(str, words(tmp_path, "masked_lm", data, "--plan"))]) == 0
-    told = capsys.readouterr().out
-    assert re.search(rf"pre_ln-1-s1 +waiting +{run['parameters']:,} ", told)
-    assert "--arch pre_ln --kind etc" in told
-    assert "--task masked_lm --arch pre_ln_etc --encoder-layers 1" in told
+    output = capsys.readouterr().out
+    assert re.search(rf"pre_ln-1-s1 +waiting +{run['parameters']:,} ", output)
+    assert "--arch pre_ln --kind etc" in output
+    assert "--task masked_lm --arch pre_ln_etc --encoder-layers 1" in output
 
 
 def test_a_plan_counts_what_is_trained(root: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, run = run_of(root, "masked_lm", "pre_ln-1-s1")
     assert main(["compare", *map(str, words(root, "masked_lm", data, "--plan"))]) == 0
-    told = capsys.readouterr().out
-    assert re.search(rf"pre_ln-1-s1 +done +{run['parameters']:,} +160 +400 ", told)
-    assert "--task masked_lm --arch pre_ln_bert --encoder-layers 1" in told
+    output = capsys.readouterr().out
+    assert re.search(rf"pre_ln-1-s1 +done +{run['parameters']:,} +160 +400 ", output)
+    assert "--task masked_lm --arch pre_ln_bert --encoder-layers 1" in output
 
 
 @pytest.mark.parametrize(
-    ("grid", "told"),
+    ("grid", "message"),
     [
         ({"metric": '"bleu"'}, "metric bleu is not one of masked_accuracy, perplexity"),
         ({"layers": '["6-2"]'}, "layers 6-2: this model has one side, the encoder: give one number"),
@@ -212,11 +212,11 @@ def test_a_plan_counts_what_is_trained(root: Path, data: Path, capsys: pytest.Ca
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_what_is_not_for_this_task_is_refused_in_one_line(
-    grid: dict[str, str], told: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    grid: dict[str, str], message: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = {"task": '"masked_lm"', "families": '["pre_ln"]', "layers": '["1"]', "protocol": '"small_bert"', **grid}
     (tmp_path / "masked_lm.toml").write_text("".join(f"{name} = {value}\n" for name, value in table.items()))
     assert main(["compare", *map(str, words(tmp_path, "masked_lm", data))]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert message in line
     assert not (tmp_path / "masked_lm" / "cells").exists()

@@ -12,6 +12,6 @@ from archive_fixtures import waits as waits
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[None]:
-    """What our commands start in this process is one."""
+    """Make each command that ours start in this process a fork."""
     with commands.starting_forks():
         yield

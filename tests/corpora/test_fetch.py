@@ -49,7 +49,7 @@ def test_every_text_of_every_shipped_corpus_comes_as_it_was_packed(
 def test_archives_that_are_there_are_used_where_they_are(
     server: ArchiveServer, tiny: Miniature, tmp_path: Path
 ) -> None:
-    """Under the name that their server gave them, dev.tgz, or the one that they have here, wmt17-dev.tgz."""
+    """An archive may have its server's name, dev.tgz, or the one that it has here, wmt17-dev.tgz."""
     folder, corpus = tmp_path / "own", load(tiny.manifest)
     folder.mkdir()
     for archive in corpus.archives:

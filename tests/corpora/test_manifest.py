@@ -49,7 +49,7 @@ sha256 = "{DIGEST}"
 
 
 def complaint(folder: Path, text: str) -> str:
-    """What `load` says, without the file's name, which comes first."""
+    """Return what `load` complains of, without the file's name, which comes first."""
     file = folder / "mine.toml"
     file.write_text(text)
     with pytest.raises(UserError) as caught:
@@ -89,13 +89,13 @@ def test_parts_of_test_data_name_their_subset(
     tmp_path: Path, subsets: list[str | None], expected: dict[str, int]
 ) -> None:
     (tmp_path / "mine.toml").write_text(tested(*subsets))
-    found = load(tmp_path / "mine.toml").splits()
-    assert list(found) == ["train", "valid", *expected]  # in fairseq's order
-    assert {name: len(found[name]) for name in expected} == expected
+    splits = load(tmp_path / "mine.toml").splits()
+    assert list(splits) == ["train", "valid", *expected]  # in fairseq's order
+    assert {name: len(splits[name]) for name in expected} == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (tested("test1"), "subset = 'test, test1': allowed is test, test1, each of one part or more"),
         (tested(None, "test2"), "subset = 'test, test2': allowed is test, test1, each of one part or more"),
@@ -107,12 +107,12 @@ def test_parts_of_test_data_name_their_subset(
         ),
     ],
 )
-def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: str, said: str) -> None:
-    assert said in complaint(tmp_path, text)
+def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert message in complaint(tmp_path, text)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('source = "en"', 'sources = "en"', "key sources is not one of source,"),
         ('source = "en"', 'sources = "en"', "did you mean source?"),
@@ -173,9 +173,11 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_key_and_what_is_allowed(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_what_is_wrong_is_said_with_its_key_and_what_is_allowed(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     assert old in GOOD
-    assert said in complaint(tmp_path, GOOD.replace(old, new, 1))
+    assert message in complaint(tmp_path, GOOD.replace(old, new, 1))
 
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))
@@ -186,10 +188,10 @@ VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(st.te
 def test_whatever_is_in_a_manifest_it_is_a_corpus_or_an_error_of_ours(steps: list[int], value: object) -> None:
     table: dict[str, Any] = toml_tables.tomllib.loads(GOOD)
     place: Any = table
-    for left, step in zip(range(len(steps))[::-1], steps, strict=True):  # walk down, and put something else there
+    for remaining, step in zip(range(len(steps))[::-1], steps, strict=True):  # walk down, and put something else there
         keys = list(place) if isinstance(place, dict) else list(range(len(place)))
         key = keys[step % len(keys)]
-        if not left or not isinstance(place[key], dict | list):
+        if not remaining or not isinstance(place[key], dict | list):
             place[key] = value
             break
         place = place[key]
@@ -218,10 +220,10 @@ def test_a_lost_file_and_one_that_is_no_toml_are_errors(tmp_path: Path) -> None:
 def test_a_base_gives_everything_but_what_differs(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(GOOD)
     (tmp_path / "own.toml").write_text('base = "mine.toml"\nsource = "fr"\n[protocol.lengths]\nmax = 100\n')
-    mine, own = load(tmp_path / "mine.toml"), load(tmp_path / "own.toml")
-    assert (own.name, own.source) == ("own", "fr")
-    assert own.protocol.lengths == Lengths(1, 100, 9, "before_bpe", False)
-    assert (own.train, own.valid, own.archives) == (mine.train, mine.valid, mine.archives)
+    mine, variant = load(tmp_path / "mine.toml"), load(tmp_path / "own.toml")
+    assert (variant.name, variant.source) == ("own", "fr")
+    assert variant.protocol.lengths == Lengths(1, 100, 9, "before_bpe", False)
+    assert (variant.train, variant.valid, variant.archives) == (mine.train, mine.valid, mine.archives)
 
 
 @pytest.mark.parametrize("base", ['"mine.toml"', '"other.toml"'])

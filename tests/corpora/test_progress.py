@@ -53,7 +53,7 @@ def test_a_bar_with_speed_and_time_left_is_for_terminals(
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_block_says_how_far_into_the_files_it_reaches(tmp_path: Path, compressed: bool) -> None:
-    """Of plain files to the byte, of compressed ones in the file's own bytes; at the end all of them are read."""
+    """Plain files count to the byte, compressed ones in the file's own bytes; at the end all of them are read."""
     lines = [f"{number * 7919 % 10_007} {number}\n".encode() for number in range(60_000)]
     source, target = tmp_path / "a", tmp_path / "b"
     sides = lines, lines[::-1]
@@ -90,8 +90,8 @@ def on_a_terminal(words: Sequence[object]) -> tuple[int, str]:
 
 def test_every_stage_of_prepare_shows_how_far_it_is(tmp_path: Path) -> None:
     sides = sentences(tmp_path)
-    own = ["--source", "en", "--target", "de", "--train", *sides, "--held-out", 20, "--workers", 1]
-    words = ["prepare", *own, "--subwords", "moses_bpe", "--vocabulary", 40, "--folder", tmp_path / "data"]
+    options = ["--source", "en", "--target", "de", "--train", *sides, "--held-out", 20, "--workers", 1]
+    words = ["prepare", *options, "--subwords", "moses_bpe", "--vocabulary", 40, "--folder", tmp_path / "data"]
     status, shown = on_a_terminal(words)
     assert status == 0, shown
     for bar in ("text: text.en", "subwords: reading", "pieces: train", "dictionary: train.de", "data-bin: train.en"):

@@ -46,7 +46,7 @@ def test_letters_without_a_code_and_codes_out_of_order_are_left_to_subword_nmt()
 
 
 def test_where_a_pair_has_two_places_the_libraries_may_differ() -> None:
-    """Why such codes are left to subword-nmt, which merges both "a b" before "ab a"."""
+    """Such codes are therefore left to subword-nmt, which merges both "a b" before "ab a"."""
     bpe = BPES["a code before its part"]
     quick = QuickBpe(bpe)
     assert (quick.merged("ababc"), bpe.segment("ababc")) == ("aba@@ b@@ c", "ab@@ ab@@ c")

@@ -102,9 +102,9 @@ def test_invalid_utf8_is_named_and_refused_or_replaced(
 def test_sgm_is_read_as_sacrebleu_reads_it(folder: Path) -> None:
     path = written(folder / "newstest.sgm", NEWSTEST.encode())
     FakeSGMLDataset("any")._convert_format(str(path), str(folder / "sacrebleu"))
-    theirs = (folder / "sacrebleu").read_bytes()
-    assert theirs.count(b"\n") == 4
-    assert joined(path, path, "sgm")[0] == theirs
+    expected = (folder / "sacrebleu").read_bytes()
+    assert expected.count(b"\n") == 4
+    assert joined(path, path, "sgm")[0] == expected
 
 
 def test_a_segment_over_two_lines_is_refused(folder: Path) -> None:

@@ -44,19 +44,19 @@ def sentences(folder: Path, split: str, language: str) -> list[bytes]:
 
 def test_pairs_stay_pairs_and_a_smaller_share_is_part_of_a_larger(prepared: Path, tmp_path: Path) -> None:
     whole = list(zip(*(sentences(prepared, "train", language) for language in ("en", "de")), strict=True))
-    found = []
+    samples = []
     for share in (0.25, 0.5):
         folder = tmp_path / f"{share}"
         assert sample(prepared, folder, share) == 0
-        found.append(list(zip(*(sentences(folder, "train", language) for language in ("en", "de")), strict=True)))
-        assert len(found[-1]) == share * PAIRS
+        samples.append(list(zip(*(sentences(folder, "train", language) for language in ("en", "de")), strict=True)))
+        assert len(samples[-1]) == share * PAIRS
         note = checksummed_json.read(folder / NAME, "")
-        assert note["pairs"] == {"train": len(found[-1]), "valid": 5, "test": 5}
-        assert {name: told["pairs"] for name, told in note["pieces"].items()} == {"valid": 5, "test": 5}
+        assert note["pairs"] == {"train": len(samples[-1]), "valid": 5, "test": 5}
+        assert {name: counts["pairs"] for name, counts in note["pieces"].items()} == {"valid": 5, "test": 5}
         for split in ("valid", "test"):
             assert sentences(folder, split, "de") == sentences(prepared, split, "de")
         assert verify(folder) == verify(prepared)
-    small, large = found
+    small, large = samples
     assert len(set(whole)) == PAIRS
     assert set(small) < set(large) < set(whole)
     assert small == [pair for pair in whole if pair in small]
@@ -123,8 +123,8 @@ def test_a_data_bin_that_is_cut_off_is_refused_even_if_its_note_says_so(
     data = cut / "data-bin" / "train.en-de.de.bin"
     data.write_bytes(data.read_bytes()[:-8])
     note, noted = checksummed_json.read(cut / NAME, ""), f"data-bin/{data.name}"
-    found = to_builtins(describe(cut, [data]))
-    checksummed_json.write(cut / NAME, {**note, **{kind: {**note[kind], noted: found[kind][noted]} for kind in found}})
+    files = to_builtins(describe(cut, [data]))
+    checksummed_json.write(cut / NAME, {**note, **{kind: {**note[kind], noted: files[kind][noted]} for kind in files}})
     assert sample(cut, tmp_path / "half", 0.5) == 1
     assert "it is cut off" in capsys.readouterr().err
     assert not (tmp_path / "half").exists()

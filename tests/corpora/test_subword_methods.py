@@ -71,12 +71,12 @@ def test_a_third_method_needs_a_row_and_a_file(tmp_path: Path) -> None:
     for language, text in lines.items():
         (tmp_path / language).write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
     pairs = [word for split in ("train", "valid", "test") for word in (f"--{split}", "en", "de")]
-    own = ["--source", "en", "--target", "de", *pairs, "--folder", "prepared", "--workers", "1", "--keep"]
-    prepared = run(tmp_path, "prepare", *own, "--subwords", "characters")
+    options = ["--source", "en", "--target", "de", *pairs, "--folder", "prepared", "--workers", "1", "--keep"]
+    prepared = run(tmp_path, "prepare", *options, "--subwords", "characters")
     assert prepared.returncode == 0, prepared.stderr
     flags = ["--eval-bleu-remove-bpe", "letter", "--eval-bleu-detok", "space"]
-    told = [["E i n _ E i ? _ ?", ""], ["Ein Ei? ?", ""], flags]
-    assert prepared.stdout.splitlines()[-1] == " ".join(map(str, told))
+    expected = [["E i n _ E i ? _ ?", ""], ["Ein Ei? ?", ""], flags]
+    assert prepared.stdout.splitlines()[-1] == " ".join(map(str, expected))
     by_hand = [" ".join(line.replace(" ", "_")) for line in lines["de"]]
     assert (tmp_path / "prepared/pieces/train.de").read_text(encoding="utf-8").splitlines() == by_hand
     assert (tmp_path / "prepared/subwords/letters").read_text(encoding="utf-8") == ".?AEINabceghimno"

@@ -54,11 +54,11 @@ def test_learning_again_elsewhere_gives_the_same_bytes(
 def test_sentencepiece_gives_back_any_text(models: dict[str, Path], lines: list[str]) -> None:
     clean = [" ".join(line.split()) for line in lines]
     encoded = encoder(METHODS["sentencepiece"], models["sentencepiece"])(clean)
-    known = {line.rsplit(" ", 1)[0] for line in (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")}
+    symbols = {line.rsplit(" ", 1)[0] for line in (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")}
     processor = SentencePieceProcessor(model_file=str(models["sentencepiece"] / MODEL))
     for line, pieces in zip(clean, encoded, strict=True):
         assert pieces.split() == [piece for piece in pieces.split(" ") if piece]  # fairseq splits as we joined
-        assert known.issuperset(pieces.split())
+        assert symbols.issuperset(pieces.split())
         assert pieces == " ".join(processor.encode(line, out_type=str))
         assert processor.decode(pieces.split()) == line
 
@@ -119,11 +119,11 @@ def test_moses_bpe_is_that_of_subword_nmt(
     codes = io.StringIO()
     learn_bpe(io.StringIO("".join(f"{line}\n" for line in lines)), codes, SIZE)
     assert (models["moses_bpe"] / CODES).read_text("utf-8") == codes.getvalue()
-    theirs = BPE(codes)
+    bpe = BPE(codes)
     seen = [*lines[:200], "unseen w\u00f6rds , &amp; a", "", "x"]
     monkeypatch.setattr(moses_bpe, "find_spec", {"tokenizers": extra or None}.get)
     encoded = moses_bpe.encoder(models["moses_bpe"])(seen)
-    assert encoded == [theirs.process_line(line) for line in seen]
+    assert encoded == [bpe.process_line(line) for line in seen]
     assert [line.replace("@@ ", "") for line in encoded] == seen
     assert any("@@ " in line for line in encoded)
 

@@ -26,7 +26,7 @@ RAW = [
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of both kinds of subwords, made by their own libraries."""
+    """Folder of models of both kinds of subwords, made by their own libraries."""
     folder = tmp_path_factory.mktemp("subwords")
     (folder / "text").write_text("\n".join(RAW * 5))
     sentencepiece.SentencePieceTrainer.train(
@@ -46,8 +46,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("method", ["sentencepiece", "moses_bpe"])
 def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) -> None:
-    """In pieces by us, it is the data-bin that `prepare` had fairseq-preprocess make of the same text for training;
-    the test set, which this protocol leaves as it was, is not."""
+    """Our pieces of a text give the data-bin that `prepare` had fairseq-preprocess make of the same text for
+    training; the test set, which this protocol leaves as it was, differs."""
     sides = []
     for language in ("en", "de"):
         sides.append(tmp_path / f"text.{language}")
@@ -55,10 +55,10 @@ def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) 
         sides[-1].write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     texts = [word for split in ("train", "valid", "test") for word in (f"--{split}", *map(str, sides))]
     size = {"sentencepiece": "400", "moses_bpe": "30"}[method]
-    own = ["--source", "en", "--target", "de", "--subwords", method, "--vocabulary", size]
-    own += ["--normalise-punctuation", "--no-normalise-test"]
+    options = ["--source", "en", "--target", "de", "--subwords", method, "--vocabulary", size]
+    options += ["--normalise-punctuation", "--no-normalise-test"]
     to = ("--folder", tmp_path / "prepared", "--workers", "1", "--quiet")
-    assert argv.read(PrepareRequest, *own, *texts, *to).run() == 0
+    assert argv.read(PrepareRequest, *options, *texts, *to).run() == 0
     corpus = text_pipeline.read(tmp_path / "prepared")
     assert corpus.texts == {split: ["text.en"] for split in ("train", "valid", "test")}
     assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)

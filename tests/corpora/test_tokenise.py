@@ -68,18 +68,18 @@ def test_lines_are_split_as_moses_splits_them(language: str, line: str, expected
 @pytest.mark.parametrize("language", ["en", "de", "fr"])
 @pytest.mark.parametrize("aggressive", [True, False])
 def test_words_with_a_memory_equal_whole_lines(language: str, aggressive: bool) -> None:
-    ours, theirs = Tokeniser(language, aggressive), MosesTokenizer(language)
+    tokeniser, moses = Tokeniser(language, aggressive), MosesTokenizer(language)
 
     @given(words=LINES)
     def equal(words: list[str]) -> None:
         line = " ".join([*words, "end"])  # sacremoses differs from Moses in a full stop that ends the line
-        assert ours(line) == theirs.tokenize(line, aggressive_dash_splits=aggressive, return_str=True)
-        assert ours(" ".join(words)).replace(" ", "") == theirs.tokenize(
+        assert tokeniser(line) == moses.tokenize(line, aggressive_dash_splits=aggressive, return_str=True)
+        assert tokeniser(" ".join(words)).replace(" ", "") == moses.tokenize(
             " ".join(words), aggressive_dash_splits=aggressive, return_str=True
         ).replace(" ", "")
 
     equal()
-    assert len(ours.memory) > 50
+    assert len(tokeniser.memory) > 50
 
 
 @given(words=LINES)

@@ -1,4 +1,4 @@
-"""What an encoder remembers: each word is split once, and memory stays within its bound."""
+"""An encoder splits each word once, and its memory stays within its bound."""
 
 import pytest
 
@@ -8,17 +8,17 @@ from realformer_nmt.corpora.word_memory import WordMemory
 
 def test_each_word_is_split_once_until_it_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_memory, "REMEMBERED", 3)
-    asked: list[str] = []
+    misses: list[str] = []
 
     def doubled(words: list[str]) -> list[str]:
-        asked.extend(words)
+        misses.extend(words)
         return [f"{word}@@ {word}" for word in words]
 
     memory = WordMemory(doubled)
     assert memory(["a b a", "", "a"]) == ["a@@ a b@@ b a@@ a", "@@ ", "a@@ a"]
-    assert sorted(asked) == ["", "a", "b"]
+    assert sorted(misses) == ["", "a", "b"]
     assert memory(["c a"]) == ["c@@ c a@@ a"]
-    assert asked[3:] == ["c"]  # a is known
+    assert misses[3:] == ["c"]  # a is known
     assert memory(["a"]) == ["a@@ a"]
-    assert asked[4:] == ["a"]  # four words are more than three: all were forgotten
+    assert misses[4:] == ["a"]  # four words are more than three: all were forgotten
     assert len(memory.memory) == 1

@@ -1,4 +1,4 @@
-"""What fairseq reads of a data-bin under the plug-in; reliability/attacks_databins.py tries more of the same."""
+"""fairseq under the plug-in reads no damaged data-bin; reliability/attacks_databins.py tries more of the same."""
 
 import json
 import shutil
@@ -44,9 +44,9 @@ def test_what_is_sound_is_read_as_stock_reads_it(toy_corpus: Path, tmp_path: Pat
     (tmp_path / "link").symlink_to(prepared)
     stock = indexed_dataset.MMapIndexedDataset(str(toy_corpus / SIDE))
     for data in (toy_corpus, prepared, tmp_path / "link"):
-        ours = attacks_databins.load(data).src
-        assert len(ours) == len(stock)
-        assert all(torch.equal(ours[number], stock[number]) for number in range(0, len(stock), 97))
+        dataset = attacks_databins.load(data).src
+        assert len(dataset) == len(stock)
+        assert all(torch.equal(dataset[number], stock[number]) for number in range(0, len(stock), 97))
 
 
 def test_a_link_is_held_to_the_hash_of_what_it_leads_to(toy_corpus: Path, tmp_path: Path) -> None:
@@ -61,12 +61,12 @@ def test_a_link_is_held_to_the_hash_of_what_it_leads_to(toy_corpus: Path, tmp_pa
 def test_a_file_that_was_not_prepared_and_one_that_is_gone_are_named(toy_corpus: Path, tmp_path: Path) -> None:
     prepared = attacks_databins.prepare(toy_corpus, tmp_path / "prepared")
     target = prepared / "train.src-tgt.tgt.bin"
-    kept = target.read_bytes()
+    content = target.read_bytes()
     target.unlink()
     target.with_suffix(".idx").unlink()
     with pytest.raises(UserError, match=r"train\.src-tgt\.tgt\.idx is gone"):
         attacks_databins.load(prepared)
-    target.write_bytes(kept)
+    target.write_bytes(content)
     shutil.copy(toy_corpus / "train.src-tgt.tgt.idx", prepared)
     for language in ("src", "tgt"):
         for suffix in ("idx", "bin"):

@@ -1,4 +1,4 @@
-"""What a sentence's label may be, as fairseq's task loads it; fairseq takes the rest, or falls over it in training."""
+"""Bad labels are refused when fairseq's task loads them; fairseq takes them, or falls over them in training."""
 
 import os
 from pathlib import Path
@@ -33,9 +33,9 @@ def data(tmp_path: Path) -> Path:
 
 
 def load(data: Path, **options: object) -> Any:
-    given = {"_name": "sentence_prediction", "data": str(data), "num_classes": 2, "regression_target": False, "seed": 1}
+    cfg = {"_name": "sentence_prediction", "data": str(data), "num_classes": 2, "regression_target": False, "seed": 1}
     names = {"classification_head_name": "sentence_classification_head", "no_shuffle": True}
-    task = tasks.setup_task(OmegaConf.create({**given, **names, **options}))
+    task = tasks.setup_task(OmegaConf.create({**cfg, **names, **options}))
     task.load_dataset("train", combine=True)
     return [list(task.dataset("train")[place]["target"]) for place in range(6)]
 
@@ -45,7 +45,7 @@ def test_classes_are_numbers_of_their_labels(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "message"),
     [
         (["x", "y"], r"label/train\.idx has 5 lines for 6 sentences"),
         (["x", "x y", "y"], r"label/train\.idx: line 2 has 2 labels: allowed is one"),
@@ -53,9 +53,9 @@ def test_classes_are_numbers_of_their_labels(data: Path) -> None:
         (["x", "y", "z"], r"label/train\.idx holds 3 labels or more: pass --num-classes 3"),
     ],
 )
-def test_labels_that_are_no_class_of_their_sentence_are_refused(data: Path, labels: list[str], told: str) -> None:
+def test_labels_that_are_no_class_of_their_sentence_are_refused(data: Path, labels: list[str], message: str) -> None:
     write(data / "label", "train", labels, "xyz")
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         load(data)
 
 
@@ -71,7 +71,7 @@ def test_numbers_are_read_as_they_stand(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("1\n" * 5, "has 5 lines for 6 sentences"),
         ("1\n" * 7, "has more than 6 lines"),
@@ -86,9 +86,9 @@ def test_numbers_are_read_as_they_stand(data: Path) -> None:
         ("\x1b[31m\n", r"line 1 is '.x1b\[31m'"),
     ],
 )
-def test_text_that_is_no_number_of_each_sentence_is_refused(data: Path, text: str, told: str) -> None:
+def test_text_that_is_no_number_of_each_sentence_is_refused(data: Path, text: str, message: str) -> None:
     (data / "label" / "train.label").write_text(text)
-    with pytest.raises(UserError, match=rf"label/train\.label.*{told}") as refused:
+    with pytest.raises(UserError, match=rf"label/train\.label.*{message}") as refused:
         load(data, regression_target=True, num_classes=1)
     assert len(str(refused.value)) < len(str(data)) + 200
 

@@ -1,4 +1,4 @@
-"""What the audit answers: a vulnerability fails, data out of reach is said and does not."""
+"""The audit fails at a vulnerability, and says so without failing if its data are out of reach."""
 
 import json
 import runpy

@@ -1,4 +1,4 @@
-"""What GitHub and pre-commit read, before linters that know their schemas, and against the Makefile."""
+"""Files that GitHub and pre-commit read, before linters that know their schemas, and against the Makefile."""
 
 import os
 import re
@@ -79,7 +79,7 @@ CASES = [
 
 @pytest.mark.parametrize(("hook", "text", "message"), CASES)
 def test_a_hook_runs_the_tool_of_the_environment(hook: str, text: str, message: str, tmp_path: Path) -> None:
-    """In a repository of one wrong file, with no network and nothing on PATH but the system's programs."""
+    """The repository has one wrong file; there is no network, and nothing on PATH but the system's programs."""
     configuration = (REPOSITORY / ".pre-commit-config.yaml").read_text()
     (tmp_path / ".pre-commit-config.yaml").write_text(configuration)
     (tmp_path / "pyproject.toml").write_text('[tool.mypy]\nfiles = ["wrong.py"]\n')

@@ -1,4 +1,4 @@
-"""What docs/performance.md says of the steps that a GPU measured, against the record of benchmarks/gpu.py."""
+"""Steps that a GPU measured are in docs/performance.md as in the record of benchmarks/gpu.py."""
 
 import json
 import re

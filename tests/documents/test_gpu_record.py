@@ -1,4 +1,4 @@
-"""What the pages say of the trainings on a GPU, against their record."""
+"""The pages tell of the trainings on a GPU what their record says."""
 
 import json
 import re

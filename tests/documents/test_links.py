@@ -1,4 +1,4 @@
-"""Whether every link of the documentation leads somewhere, as GitHub shows it."""
+"""Every link of the documentation leads somewhere, as GitHub shows it."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:a|img)[^>]+(?:href|src)=\"([^\"]+)\"")
 
 
 def prose(page: Path) -> str:
-    """Without code, in which a bracket is no link and a # no heading."""
+    """Return the page without code, in which a bracket is no link and a # no heading."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     return re.sub(r"`(?=[^`\n]*\]\()[^`\n]*\]\([^`\n]*`", "", text)
 

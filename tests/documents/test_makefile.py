@@ -21,7 +21,7 @@ fi
 
 
 def make(target: str, folder: Path, **settings: str) -> list[str]:
-    """What a stand-in for Python was called with, on the way to the target."""
+    """Make a target with a stand-in for Python, and return what the stand-in was called with."""
     stand_in = folder / "python-stand-in"
     stand_in.write_text(STAND_IN)
     stand_in.chmod(0o755)
@@ -130,7 +130,7 @@ exit 100
 
 
 def apt_get(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """With stand-ins for apt-get, which finds its lock taken LOCKED times, and for sleep."""
+    """Run tools/apt_get.sh with stand-ins for sleep and for apt-get, which finds its lock taken LOCKED times."""
     for name, text in (("apt-get", LOCKED), ("sleep", "#!/bin/sh")):
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)

@@ -97,7 +97,7 @@ def test_scores_at_three_budgets() -> None:
 
 
 def test_leads_at_three_budgets() -> None:
-    """As the page tells them, seed by seed, and that they shrink."""
+    """The page tells the leads seed by seed, and they shrink."""
     cells = record("quickstart_longer/results.json")["cells"]
     bleu = {(cell["family"], cell["seed"], cell["axes"]["updates"]): cell["scores"]["bleu"]["score"] for cell in cells}
     match = re.search(r"RealFormer by (11.*?); of\s+ADMIN by (.*?)\.\s", PAGE, re.DOTALL)
@@ -112,7 +112,7 @@ def test_leads_at_three_budgets() -> None:
 
 
 def test_scores_and_losses_at_two_budgets() -> None:
-    """Of the first seed, the only one that both have."""
+    """The figures are of the first seed, the only one that both budgets have."""
     cells = [cell for name in ("begun", "longer") for cell in record(f"multi30k_128/{name}.json")["cells"]]
     cell_scores = {
         (str(cell["axes"]["updates"]), cell["family"]): cell["scores"]

@@ -1,4 +1,4 @@
-"""What the README and the trial in docs/training.md tell a reader to type."""
+"""A reader can type what the README and the trial in docs/training.md tell, and the README's figures are right."""
 
 import json
 import os

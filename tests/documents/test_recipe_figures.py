@@ -1,4 +1,4 @@
-"""What the recipes say in words that they gained, against the records."""
+"""Gains that the recipes tell in words, against the records."""
 
 import json
 

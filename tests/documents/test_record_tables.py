@@ -92,7 +92,7 @@ def test_what_is_begun_of_multi30k_is_its_record() -> None:
 
 
 def test_what_multi30k_costs_is_its_grid_times_its_table() -> None:
-    """Of two values and three seeds four trainings, where one seed chooses."""
+    """Two values and three seeds make four trainings, where one seed chooses."""
     folder = RESULTS / "multi30k_128"
     page, grid = (folder / "README.md").read_text(), grids.load(folder / "grid.toml")
     trainings = len(grid.families) * (len(grid.axes["dropout"]) * len(grid.tune_seeds) + len(grid.seeds) - 1)
@@ -144,7 +144,7 @@ def test_what_bf16_costs_a_training_is_the_records() -> None:
 
 @pytest.mark.parametrize("recipe", ["fine_tuning", "back_translation", "distillation"])
 def test_what_a_recipe_gained_is_its_records(recipe: str) -> None:
-    """Of each comparison the score, and that of its baseline, which is the score less the difference."""
+    """The table has each comparison's score and its baseline's, which is the score less the difference."""
     files = sorted((RESULTS / recipe).glob("significance*.json"))
     tests = [row for file in files for row in json.loads(file.read_text())["comparisons"]]
     scores = {f"{score:.2f}" for row in tests for score in (row["score"], row["score"] - row["difference"])}
@@ -189,7 +189,7 @@ def test_perplexities_are_the_records_of_so_many_updates() -> None:
 
 
 def test_masked_accuracies_are_the_records() -> None:
-    """Of each family at each depth: accuracy and perplexity, and p where it is told."""
+    """The table has accuracy and perplexity of each family at each depth, and p where it is told."""
     page = (RESULTS / "bert" / "README.md").read_text().partition("## What came out")[2]
     shown = set(re.findall(r"^\| `(\w+)` \| (\d+) \| ([\d.]+) \| ([\d.]+) \| (.+?) \|$", page, re.MULTILINE))
     record = results_file.read(RESULTS / "bert" / "results.json")

@@ -1,4 +1,4 @@
-"""What records were made from stays what their commands ask for: a changed setting would disown every record."""
+"""Commands still ask for what records were made from: a changed setting would disown every record."""
 
 import shlex
 from pathlib import Path

@@ -37,7 +37,7 @@ def test_seconds_and_memory_are_the_records() -> None:
 
 
 def test_what_the_guide_quotes_is_the_records() -> None:
-    """Of RealFormer, on the longest text; a ratio in per cent."""
+    """The figures are of RealFormer on the longest text, with a ratio in per cent."""
     rows = {(*tried(row), row["length"]): row for row in record("long_inputs")["rows"]}
     full, pattern = (rows["realformer_post_ln", "0.1", "0", name, 4096] for name in ("full", "global_local"))
     one, other = (f"{row['seconds']:.2f} s and {row['bytes'] / 1e6:,.0f} MB" for row in (full, pattern))

@@ -1,4 +1,4 @@
-"""What the runs share: a corpus that every family learns in 200 updates, and the models that learned it."""
+"""Fixtures of the runs: a corpus that every family learns in 200 updates, and the models that learned it."""
 
 import shutil
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def write_reversals(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def reversals(once: Once, text: Path) -> Path:
-    """That corpus as data-bin, with one dictionary; copied is the subset test1."""
+    """Data-bin of the reversed texts, with one dictionary; copied is the subset test1."""
 
     def binarise(folder: Path) -> None:
         texts = [argument for split in ("train", "valid") for argument in (f"--{split}pref", text / split)]

@@ -26,10 +26,10 @@ def test_profile_is_logged_once_and_kept(trained: Callable[[str], Trained]) -> N
     assert len(PROFILE.findall(run.killed)) == len(logged) == 2
     assert not PROFILE.findall(run.resumed)
     for side in ("encoder", "decoder"):
-        first, *others = map(float, logged[side].split(", "))
+        first, *weights = map(float, logged[side].split(", "))
         assert first == 1
         for checkpoint in (at_update(run.folder / "checkpoints", 40), run.average):
-            assert profile(checkpoint, side) == pytest.approx(others, abs=5e-4)  # logged with three digits
+            assert profile(checkpoint, side) == pytest.approx(weights, abs=5e-4)  # logged with three digits
     assert load(run.average)["decoder.layers.1.ffn_shortcut.delta"].abs().max() > 0.01
 
 
@@ -46,7 +46,7 @@ def test_two_ranks_train_as_one_that_accumulates(train: Compose, tmp_path: Path)
     assert losses(two) == pytest.approx(losses(one), abs=2e-3)
     assert len(PROFILE.findall(two)) == 2
     assert not list(working_directory.iterdir())
-    expected, found = (load(tmp_path / name / "checkpoint_last.pt") for name in ("one", "two"))
+    expected, actual = (load(tmp_path / name / "checkpoint_last.pt") for name in ("one", "two"))
     for name, weight in expected.items():
-        assert torch.allclose(weight, found[name], atol=1e-4), name
-        assert not name.endswith("w0") or torch.equal(weight, found[name]), name
+        assert torch.allclose(weight, actual[name], atol=1e-4), name
+        assert not name.endswith("w0") or torch.equal(weight, actual[name]), name

@@ -40,5 +40,5 @@ def test_resumed_run_is_the_undisturbed_one(
     for name, weight in load(resumed).items():
         assert torch.equal(weight, expected[name]), name
     states = [load_state(path)["last_optimizer_state"]["state"] for path in (resumed, undisturbed)]
-    for ours, theirs in zip(*(state.values() for state in states), strict=True):
-        assert torch.equal(ours["exp_avg_sq"], theirs["exp_avg_sq"])
+    for moments, expected_moments in zip(*(state.values() for state in states), strict=True):
+        assert torch.equal(moments["exp_avg_sq"], expected_moments["exp_avg_sq"])

@@ -66,12 +66,12 @@ def test_an_error_is_the_same_and_the_next_command_knows_nothing_of_our_module(
 ) -> None:
     wrong = [*train, "--dropout", "2"]
     assert real(wrong, tmp_path) == forked(wrong, tmp_path)
-    status, _, told = forked(wrong, tmp_path)
-    assert (status, told.count("\n")) == (1, 1)
+    status, _, stderr = forked(wrong, tmp_path)
+    assert (status, stderr.count("\n")) == (1, 1)
     stock = commands.fairseq("train", toy_corpus, "--arch", "realformer_tiny")
-    status, _, told = forked(stock, tmp_path)
+    status, _, stderr = forked(stock, tmp_path)
     assert status == 2
-    assert "invalid choice: 'realformer_tiny'" in told
+    assert "invalid choice: 'realformer_tiny'" in stderr
 
 
 @in_forks
@@ -126,8 +126,8 @@ def test_a_program_ends_alike(text: str, tmp_path: Path, monkeypatch: pytest.Mon
         folder.mkdir()
     one, other = real([sys.executable, "-c", text], folders[0]), commands.run(["-c", text], folder=folders[1])
     assert one == outcome(other, folders[1])
-    left = [{file.name: file.read_text() for file in folder.iterdir()} for folder in folders]
-    assert left[0] == left[1]
+    files = [{file.name: file.read_text() for file in folder.iterdir()} for folder in folders]
+    assert files[0] == files[1]
 
 
 @in_forks
@@ -135,9 +135,9 @@ def test_a_full_disk_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(commands.MODULES, "bare", ("numpy",))
     environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": ""}
     words = ["-c", "print(1)"]
-    with Path("/dev/full").open("w") as full, (tmp_path / "told").open("w") as told:
+    with Path("/dev/full").open("w") as full, (tmp_path / "told").open("w") as stderr:
         done = subprocess.run([sys.executable, *words], env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
-        streams = (0, full.fileno(), told.fileno())
+        streams = (0, full.fileno(), stderr.fileno())
         with fork_client.begin(commands.server("bare"), words, str(tmp_path), environment, streams) as connection:
             assert fork_client.status(connection) == 120
     assert done.returncode == 120
@@ -164,7 +164,7 @@ def test_what_acts_at_the_start_takes_the_executable(name: str, train: list[str]
 
 def test_an_executable_is_killed_at_a_line_as_a_fork_is(tmp_path: Path) -> None:
     endless = [sys.executable, "-uc", "import itertools\nfor line in itertools.count(): print(line)"]
-    said = commands.kill_executable_after(endless, tmp_path, dict(os.environ), lambda line: line == "7\n")
-    assert said.split() == [str(number) for number in range(8)]
+    output = commands.kill_executable_after(endless, tmp_path, dict(os.environ), lambda line: line == "7\n")
+    assert output.split() == [str(number) for number in range(8)]
     with pytest.raises(AssertionError, match="too early"):
         commands.kill_executable_after(["echo", "too early"], tmp_path, dict(os.environ), lambda _line: False)

@@ -1,4 +1,4 @@
-"""What fairseq-generate, fairseq-interactive and the hub interface make of trained models."""
+"""Output of fairseq-generate, fairseq-interactive and the hub interface for trained models."""
 
 import json
 import math
@@ -85,13 +85,13 @@ def test_scores_are_those_of_the_whole_sentence_at_once(
 
 
 def test_alignment_of_a_reversal_is_the_reversal(translations: dict[str, Translations], text: Path) -> None:
-    links = found = 0
+    links = correct = 0
     for number, source in enumerate((text / "test.src").read_text().split("\n")[:-1]):
         length = len(source.split())
         expected = {f"{length - 1 - position}-{position}" for position in range(length)}
         links += length
-        found += len(expected & set(translations["beam"].alignments[number][0].split()))
-    assert found > 0.95 * links
+        correct += len(expected & set(translations["beam"].alignments[number][0].split()))
+    assert correct > 0.95 * links
 
 
 def test_padding_shifts_neither_words_nor_alignment(translations: dict[str, Translations]) -> None:

@@ -35,13 +35,13 @@ CASES: dict[str, tuple[tuple[str, ...], ...]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_there_and_back(case: str, train: Compose, generate: Compose, tmp_path: Path) -> None:
-    common, ours, stock = CASES[case]
+    common, package, stock = CASES[case]
     last = {name: tmp_path / name / "checkpoint_last.pt" for name in ("stock", "taken", "trained", "returned")}
     still = ("--lr", 0, "--warmup-updates", 0, "--max-update", 1)
     jobs = {
         "stock": train(tmp_path / "stock", *stock, *common, "--max-update", 30),
-        "taken": train(tmp_path / "taken", *ours, *common, *still, "--finetune-from-model", last["stock"]),
-        "trained": train(tmp_path / "trained", *ours, *common, "--max-update", 30, "--restore-file", last["stock"]),
+        "taken": train(tmp_path / "taken", *package, *common, *still, "--finetune-from-model", last["stock"]),
+        "trained": train(tmp_path / "trained", *package, *common, "--max-update", 30, "--restore-file", last["stock"]),
         "returned": train(tmp_path / "returned", *stock, *common, *still, "--finetune-from-model", last["trained"]),
     }
     jobs["trained"] += ["--reset-optimizer", "--reset-dataloader", "--reset-meters", "--reset-lr-scheduler"]
@@ -52,9 +52,9 @@ def test_there_and_back(case: str, train: Compose, generate: Compose, tmp_path: 
     assert losses["returned"] == pytest.approx(losses["trained"], abs=2e-3)
     assert losses["trained"] < losses["stock"]
     for one, other in [("stock", "taken"), ("trained", "returned")]:
-        expected, found = (parse(outputs[f"{name}_out"]).hypotheses for name in (one, other))
-        assert {number: best[0].text for number, best in found.items()} == {
+        expected, actual = (parse(outputs[f"{name}_out"]).hypotheses for name in (one, other))
+        assert {number: best[0].text for number, best in actual.items()} == {
             number: best[0].text for number, best in expected.items()
         }
-        for number, best in found.items():
+        for number, best in actual.items():
             assert best[0].score == pytest.approx(expected[number][0].score, abs=1e-5)

@@ -69,7 +69,7 @@ def assert_learns(log: dict[int, dict[str, Any]]) -> None:
 
 
 def assert_on_the_line(log: dict[int, dict[str, Any]]) -> None:
-    """Up by a tenth of 1e-2 an update, then down by a fiftieth of 9e-3; six digits are logged."""
+    """Check that the rate rises by a tenth of 1e-2 an update, then falls by a fiftieth of 9e-3, to six digits."""
     rates = {n: 1e-7 + (1e-2 - 1e-7) * n / 10 for n in range(1, 10)}
     rates |= {n: 1e-2 - 9e-3 * (n - 10) / 50 for n in range(10, LAST + 1)}
     assert {n: float(line["lr"]) for n, line in log.items()} == pytest.approx(rates, rel=1e-5)

@@ -26,7 +26,7 @@ MASKED = ("--task", "masked_lm", "--criterion", "masked_lm", "--tokens-per-sampl
 
 @pytest.fixture
 def folder(user_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the page's commands find, with a masked model of one update."""
+    """Folder of the files that the page's commands read, with a masked model of one update."""
     monkeypatch.chdir(tmp_path)
     write_questions(tmp_path / "train-v1.1.json", 1000, 1)
     write_questions(tmp_path / "dev-v1.1.json", 60, 2)
@@ -57,8 +57,10 @@ def test_the_pages_commands_learn_to_answer(user_dir: Path, folder: Path) -> Non
     outputs = [run(shlex.split(line), user_dir, folder) for line in LINES]
     answers, score = read(folder / "answers/dev/answers.json"), read(folder / "answers/dev/score.json")["scores"]
     (article,) = read(folder / "dev-v1.1.json")["data"]
-    asked = {held["qas"][0]["id"]: held["qas"][0]["answers"][0]["text"] for held in article["paragraphs"]}
-    right = 100 * sum(answers[name] == text for name, text in asked.items()) / len(asked)
+    references = {
+        paragraph["qas"][0]["id"]: paragraph["qas"][0]["answers"][0]["text"] for paragraph in article["paragraphs"]
+    }
+    right = 100 * sum(answers[name] == text for name, text in references.items()) / len(references)
     assert score["exact_match"] == right > 90
     assert right <= score["f1"] <= 100
     assert "exact_match" in outputs[-1]
@@ -68,11 +70,11 @@ def test_the_pages_commands_learn_to_answer(user_dir: Path, folder: Path) -> Non
     assert done.returncode == 1
     assert "is of --task masked_lm, whose models answer nothing: give one of --task question_answering" in done.stderr
     (folder / "squad/sentencepiece.model").write_bytes(pieces())
-    asked = ("--questions", "dev-v1.1.json", "--output", "none", "--cpu")
-    done = realformer_nmt("answer", "answers/checkpoint_best.pt", *asked)
+    options = ("--questions", "dev-v1.1.json", "--output", "none", "--cpu")
+    done = realformer_nmt("answer", "answers/checkpoint_best.pt", *options)
     assert done.returncode == 1
-    told = "checkpoint_best.pt: the checkpoint's texts were cut by another sentencepiece.model than those of squad"
-    assert told in done.stderr
+    message = "checkpoint_best.pt: the checkpoint's texts were cut by another sentencepiece.model than those of squad"
+    assert message in done.stderr
     (folder / "squad/sentencepiece.model").unlink()
     state = load_state(folder / "answers/checkpoint_best.pt")
     state["model"] = {name: weight for name, weight in weights.items() if not name.startswith("span_head.")}

@@ -1,4 +1,4 @@
-"""What quick_flags makes quick comes out as without it, which a Python of its own says."""
+"""Settings are the same with quick_flags as without it, in a Python of its own."""
 
 import subprocess
 import sys

@@ -43,8 +43,8 @@ def train(data: Path, user_dir: Path, to: Path, *options: object) -> str:
 
 
 def perplexity(data: Path, user_dir: Path, checkpoint: Path) -> float:
-    asked = ("--user-dir", user_dir, "--path", checkpoint, *SPANS[:6], "--cpu")
-    return float(re.findall(r"ppl ([\d.]+)", said(command("validate", data, *asked), checkpoint.parent))[-1])
+    options = ("--user-dir", user_dir, "--path", checkpoint, *SPANS[:6], "--cpu")
+    return float(re.findall(r"ppl ([\d.]+)", said(command("validate", data, *options), checkpoint.parent))[-1])
 
 
 def test_it_learns_goes_on_bit_for_bit_and_lends_its_weights_to_a_translation(
@@ -59,11 +59,11 @@ def test_it_learns_goes_on_bit_for_bit_and_lends_its_weights_to_a_translation(
     last = whole / "checkpoint_last.pt"
     weights, again = load(last), load(halves / "checkpoint_last.pt")
     assert all(torch.equal(weight, again[name]) for name, weight in weights.items())
-    found = perplexity(data / "text", user_dir, last)
-    assert found < 4  # of 8 letters, 8 names of spans and the end
+    ppl = perplexity(data / "text", user_dir, last)
+    assert ppl < 4  # of 8 letters, 8 names of spans and the end
     record = tmp_path / "valid.json"
     done = realformer_nmt("evaluate", last, "--data", data / "text", "--subset", "valid", "--cpu", "--output", record)
-    assert float(re.findall(r"perplexity +([\d.]+)", done.stdout)[0]) == pytest.approx(found, abs=0.006)
+    assert float(re.findall(r"perplexity +([\d.]+)", done.stdout)[0]) == pytest.approx(ppl, abs=0.006)
     still = ("--lr", 1e-9, "--max-tokens", 400, "--max-update", 1, "--task", "translation")
     train(data / "pairs", user_dir, tmp_path / "tuned", *arch, *still, "--finetune-from-model", last)
     tuned = load(tmp_path / "tuned" / "checkpoint_last.pt")
@@ -79,18 +79,18 @@ def test_weights_have_the_perplexity_that_they_have_in_fairseqs_own_model(
     ]
     train(data / "text", user_dir, tmp_path / "stock", *SPANS, "--arch", "transformer", *sizes, "--max-update", 20)
     train(data / "text", user_dir, tmp_path / "ours", *SPANS, "--arch", "post_ln_tiny", "--max-update", 1)
-    theirs, ours = (load_state(tmp_path / name / "checkpoint_last.pt") for name in ("stock", "ours"))
-    torch.save({**ours, "model": theirs["model"]}, tmp_path / "taken.pt")
-    found = {
+    stock, package = (load_state(tmp_path / name / "checkpoint_last.pt") for name in ("stock", "ours"))
+    torch.save({**package, "model": stock["model"]}, tmp_path / "taken.pt")
+    ppl = {
         name: perplexity(data / "text", user_dir, tmp_path / f"{name}.pt")
         for name in ("stock/checkpoint_last", "taken", "ours/checkpoint_last")
     }
-    assert found["taken"] == found["stock/checkpoint_last"] != found["ours/checkpoint_last"]
+    assert ppl["taken"] == ppl["stock/checkpoint_last"] != ppl["ours/checkpoint_last"]
 
 
 def test_its_models_do_not_translate(data: Path, user_dir: Path, tmp_path: Path) -> None:
     train(data / "text", user_dir, tmp_path / "spans", *SPANS, "--arch", "pre_ln_tiny", "--max-update", 1)
-    asked = ("--data", data / "pairs", "--subwords", "none", "--cpu", "--output", tmp_path / "out")
-    done = realformer_nmt("translate", tmp_path / "spans" / "checkpoint_last.pt", *asked)
+    options = ("--data", data / "pairs", "--subwords", "none", "--cpu", "--output", tmp_path / "out")
+    done = realformer_nmt("translate", tmp_path / "spans" / "checkpoint_last.pt", *options)
     assert done.returncode == 1
     assert re.search(r"is of --task span_masked_lm, whose models do not translate: give one", done.stderr)

@@ -20,14 +20,14 @@ def train(data: Path, user_dir: Path, to: Path, *options: object) -> str:
 
 
 def perplexity(data: Path, user_dir: Path, checkpoint: Path) -> float:
-    asked = (data, "--user-dir", user_dir, "--path", checkpoint, "--gen-subset", "valid", "--cpu", "--max-tokens", 400)
-    output = said(command("eval-lm", *asked, *LANGUAGE[2:]), checkpoint.parent)
+    words = (data, "--user-dir", user_dir, "--path", checkpoint, "--gen-subset", "valid", "--cpu", "--max-tokens", 400)
+    output = said(command("eval-lm", *words, *LANGUAGE[2:]), checkpoint.parent)
     return float(re.findall(r"Perplexity: ([\d.]+)", output)[-1])
 
 
 def perplexity_of_masks(data: Path, user_dir: Path, checkpoint: Path) -> float:
-    asked = ("--path", checkpoint, *MASKED[:6], "--cpu", "--max-tokens", 400)
-    output = said(command("validate", data, "--user-dir", user_dir, *asked), checkpoint.parent)
+    options = ("--path", checkpoint, *MASKED[:6], "--cpu", "--max-tokens", 400)
+    output = said(command("validate", data, "--user-dir", user_dir, *options), checkpoint.parent)
     return float(re.findall(r"ppl ([\d.]+)", output)[-1])
 
 
@@ -43,10 +43,10 @@ def test_a_language_model_learns_what_can_be_known(text_corpus: Path, user_dir: 
     data, arch = text_corpus / "input0", ("--arch", "realformer_lm_tiny", "--save-interval-updates", 15, *LANGUAGE)
     train(data, user_dir, tmp_path / "whole", *arch, "--max-update", 60)
     # To be known are all letters but the first of 8, and the end that one of 5 lengths has: log2(8) + log2(5) bits
-    known = 2 ** ((3 + 2.33) / 6)  # a sentence of 5 letters and its end, on average
-    found = perplexity(data, user_dir, tmp_path / "whole" / "checkpoint_last.pt")
-    assert known - 0.1 < found < known + 0.5
-    assert round(evaluated(data, tmp_path / "whole" / "checkpoint_last.pt")["perplexity"], 2) == found
+    ideal = 2 ** ((3 + 2.33) / 6)  # a sentence of 5 letters and its end, on average
+    ppl = perplexity(data, user_dir, tmp_path / "whole" / "checkpoint_last.pt")
+    assert ideal - 0.1 < ppl < ideal + 0.5
+    assert round(evaluated(data, tmp_path / "whole" / "checkpoint_last.pt")["perplexity"], 2) == ppl
     states = [at_update(tmp_path / "whole", 15), tmp_path / "whole" / "checkpoint_last.pt"]
     assert realformer_nmt("average", *states, "--output", tmp_path / "average.pt").returncode == 0
     mean, *parts = (load(path) for path in (tmp_path / "average.pt", *states))
@@ -62,14 +62,14 @@ def test_the_weights_of_fairseqs_language_model_have_its_perplexity(
     sizes += ["--decoder-input-dim", 64, "--decoder-output-dim", 64]
     train(data, user_dir, tmp_path / "stock", *LANGUAGE, "--arch", "transformer_lm", *sizes, "--max-update", 20)
     train(data, user_dir, tmp_path / "ours", *LANGUAGE, "--arch", "post_ln_lm_tiny", "--max-update", 1)
-    theirs, ours = (load_state(tmp_path / name / "checkpoint_last.pt") for name in ("stock", "ours"))
-    torch.save({**ours, "model": theirs["model"]}, tmp_path / "taken.pt")
-    torch.save({**theirs, "model": ours["model"]}, tmp_path / "given.pt")
-    found = {
+    stock, package = (load_state(tmp_path / name / "checkpoint_last.pt") for name in ("stock", "ours"))
+    torch.save({**package, "model": stock["model"]}, tmp_path / "taken.pt")
+    torch.save({**stock, "model": package["model"]}, tmp_path / "given.pt")
+    ppl = {
         name: perplexity(data, user_dir, tmp_path / f"{name}.pt")
         for name in ("stock/checkpoint_last", "taken", "ours/checkpoint_last", "given")
     }
-    assert found["taken"] == found["stock/checkpoint_last"] < found["ours/checkpoint_last"] == found["given"]
+    assert ppl["taken"] == ppl["stock/checkpoint_last"] < ppl["ours/checkpoint_last"] == ppl["given"]
 
 
 def test_a_masked_model_is_finetuned_to_tell_sentences_apart(text_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_a_masked_model_is_finetuned_to_tell_sentences_apart(text_corpus: Path, 
     tuned, best = tmp_path / "tuned", ("--best-checkpoint-metric", "accuracy", "--maximize-best-checkpoint-metric")
     length = ("--reset-meters", "--max-epoch", 6, "--lr", 1e-3)
     train(text_corpus, user_dir, tuned, *arch, *SENTENCES, *PLACED, *begin, *length, *best)
-    asked = ("--path", tuned / "checkpoint_best.pt", *SENTENCES, *PLACED, "--cpu", "--max-tokens", 400)
-    judged = said(command("validate", text_corpus, "--user-dir", user_dir, *asked), tmp_path)
+    options = ("--path", tuned / "checkpoint_best.pt", *SENTENCES, *PLACED, "--cpu", "--max-tokens", 400)
+    judged = said(command("validate", text_corpus, "--user-dir", user_dir, *options), tmp_path)
     accuracy = float(re.findall(r"accuracy ([\d.]+)", judged)[-1])
     assert accuracy > 95
     assert round(evaluated(text_corpus, tuned / "checkpoint_best.pt")["accuracy"], 1) == accuracy
     words = perplexity_of_masks(text_corpus / "input0", user_dir, tmp_path / "masked" / "checkpoint_last.pt")
-    found = evaluated(text_corpus / "input0", tmp_path / "masked" / "checkpoint_last.pt")
-    assert round(found["perplexity"], 2) == words
+    measures = evaluated(text_corpus / "input0", tmp_path / "masked" / "checkpoint_last.pt")
+    assert round(measures["perplexity"], 2) == words

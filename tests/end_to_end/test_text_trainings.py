@@ -1,5 +1,4 @@
-"""What holds of a translation model's training holds of a language model's, a masked model's and a finetuned one's:
-killed, resumed, in bf16, on two ranks."""
+"""Language, masked and finetuned models train as translation models do: killed, resumed, in bf16, on two ranks."""
 
 from pathlib import Path
 
@@ -29,8 +28,8 @@ HEADS = {"question_answering": ("--find-unused-parameters",)}  # as docs/text_mo
 
 
 def words(corpus: Path, user_dir: Path, task: str, to: Path, *options: object) -> list[str]:
-    data, own = TASKS[task]
-    return command("train", corpus / data, *COMMON, *own, "--user-dir", user_dir, "--save-dir", to, *options)
+    data, task_options = TASKS[task]
+    return command("train", corpus / data, *COMMON, *task_options, "--user-dir", user_dir, "--save-dir", to, *options)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -52,8 +52,8 @@ def folder(once: Once, train: Compose) -> Path:
 
 @pytest.fixture(scope="module")
 def logs(folder: Path) -> dict[str, str]:
-    found: dict[str, str] = json.loads((folder / "logs.json").read_text())
-    return found
+    outputs: dict[str, str] = json.loads((folder / "logs.json").read_text())
+    return outputs
 
 
 def profile(run: Path) -> list[float]:

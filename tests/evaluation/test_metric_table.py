@@ -25,10 +25,10 @@ def _ter(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_is_scored_as_sacrebleu_scores_it() -> None:
     hypotheses, reference = texts()
     with metrics.seeded(1):
-        found = metrics.scores({RAW: ScoredTexts("raw text", hypotheses, reference)}, 0)
-    assert list(found) == ["bleu", "chrf", "ter"]
-    assert found["ter"].score == TER().corpus_score(hypotheses, [reference]).score
-    assert (found["ter"].metric, found["ter"].text) == ("TER", "raw text")
+        scores = metrics.scores({RAW: ScoredTexts("raw text", hypotheses, reference)}, 0)
+    assert list(scores) == ["bleu", "chrf", "ter"]
+    assert scores["ter"].score == TER().corpus_score(hypotheses, [reference]).score
+    assert (scores["ter"].metric, scores["ter"].text) == ("TER", "raw text")
 
 
 def test_a_text_has_the_metrics_that_are_of_it() -> None:
@@ -49,7 +49,7 @@ def test_a_grid_may_choose_what_is_scored_from_texts_alone(tmp_path: Path) -> No
 
 
 def test_a_grid_names_the_model_of_its_metric(tmp_path: Path) -> None:
-    """By a path from the grid's folder, or else as the hub does."""
+    """The model is a path from the grid's folder, or else a name of the hub."""
     file = tmp_path / "grid.toml"
     file.write_text('families = ["admin"]\nlayers = ["6"]\nmetric = "comet"\ncomet = "models/mine"\n')
     assert grid.load(file).comet_model == "models/mine"
@@ -67,12 +67,12 @@ def test_the_system_with_fewer_errors_is_the_better_one() -> None:
         System(name, "", [line if n % every else f"{line} now" for n, line in enumerate(reference)], reference, "")
         for name, every in (("half", 2), ("eighth", 8), ("all", 1))
     ]
-    found = significance.compare(systems, ["bleu", "ter"], "ar", 1000, 1, 1)
-    for row, (fewer, metric) in zip(found, itertools.product((True, False), ("BLEU", "TER")), strict=True):
+    rows = significance.compare(systems, ["bleu", "ter"], "ar", 1000, 1, 1)
+    for row, (fewer, metric) in zip(rows, itertools.product((True, False), ("BLEU", "TER")), strict=True):
         assert (row.metric, row.significant, row.better) == (metric, True, fewer)
         assert (row.difference > 0) is (fewer is (metric == "BLEU"))
     request = SignificanceRequest(runs=(), samples=1000, test="ar")
-    printed = significance.table(systems[0], found, request).splitlines()
+    printed = significance.table(systems[0], rows, request).splitlines()
     for name, verdict in (("eighth", "yes, better"), ("all", "yes, worse")):
         assert ["TER" in line for line in printed if line.startswith(name) and verdict in line] == [False, True]
     agreed = {line.split()[1]: line.endswith(" %") for line in printed if line.startswith("eighth")}

@@ -22,9 +22,9 @@ def test_tokenised_bleu_is_that_of_fairseqs_scorer(number: int) -> None:
     scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
     for hypothesis, line in zip(hypotheses, escaped, strict=True):
         scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (line, hypothesis)))
-    found = measure(tokenised_bleu(), "", ScoredTexts("", hypotheses, escaped)).score
-    assert found == pytest.approx(scorer.score(), abs=1e-3)
-    assert found < measure(tokenised_bleu(), "", ScoredTexts("", hypotheses, reference)).score
+    score = measure(tokenised_bleu(), "", ScoredTexts("", hypotheses, escaped)).score
+    assert score == pytest.approx(scorer.score(), abs=1e-3)
+    assert score < measure(tokenised_bleu(), "", ScoredTexts("", hypotheses, reference)).score
 
 
 def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairseq() -> None:
@@ -42,13 +42,13 @@ def test_chrf_of_a_model_that_gets_hardly_a_letter_right_has_an_interval_too() -
     """A sample of lines without a match scores 0."""
     hypotheses, reference = ["a", *["x"] * 5], ["a", *["y"] * 5]
     with metrics.seeded(1):
-        found = metrics.scores({RAW: ScoredTexts("", hypotheses, reference)}, 40)["chrf"]
+        chrf = metrics.scores({RAW: ScoredTexts("", hypotheses, reference)}, 40)["chrf"]
         words = ScoredTexts("", ["one word", "two words"], ["one word", "too wordy"])
-        ours, theirs = (measure(scorer, "", words, 40) for scorer in (ChrF(), CHRF()))
-    assert found.interval is not None
-    assert found.interval > 0
-    assert (ours.score, ours.signature) == (theirs.score, theirs.signature)
-    assert (ours.mean, ours.interval) == pytest.approx((theirs.mean, theirs.interval), rel=1e-6)
+        score, expected = (measure(scorer, "", words, 40) for scorer in (ChrF(), CHRF()))
+    assert chrf.interval is not None
+    assert chrf.interval > 0
+    assert (score.score, score.signature) == (expected.score, expected.signature)
+    assert (score.mean, score.interval) == pytest.approx((expected.mean, expected.interval), rel=1e-6)
 
 
 def test_compounds_are_split_as_perls_substitution_does() -> None:

@@ -1,4 +1,4 @@
-"""What run.json says of a model."""
+"""Description of a model in run.json."""
 
 import argparse
 from pathlib import Path
@@ -18,8 +18,8 @@ def test_a_stock_model_is_described_too(tmp_path: Path, seconds: object) -> None
     cfg = {"model": options, "common": {"seed": 5, "cpu": False}, "distributed_training": {"distributed_world_size": 4}}
     extra = {"previous_training_time": seconds, "val_loss": None}
     torch.save({"cfg": cfg, "model": model, "extra_state": extra}, tmp_path / "stock.pt")
-    found = model_record.describe(tmp_path / "stock.pt", sha256(tmp_path / "stock.pt"))
-    assert (found.arch, found.encoder_layers, found.parameters) == ("transformer", 2, 43)
-    assert (found.wall_clock_hours, found.gpu_hours, found.seed) == (0.5, 2.0, 5)
-    assert not torch.is_tensor(found.gpu_hours)
-    assert (found.validation, found.averaged, found.updates) == ({}, [], None)
+    record = model_record.describe(tmp_path / "stock.pt", sha256(tmp_path / "stock.pt"))
+    assert (record.arch, record.encoder_layers, record.parameters) == ("transformer", 2, 43)
+    assert (record.wall_clock_hours, record.gpu_hours, record.seed) == (0.5, 2.0, 5)
+    assert not torch.is_tensor(record.gpu_hours)
+    assert (record.validation, record.averaged, record.updates) == ({}, [], None)

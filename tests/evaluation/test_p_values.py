@@ -6,7 +6,7 @@ from realformer_nmt.evaluation.p_values import holm, is_bound, shown
 
 
 def test_holms_correction_by_hand() -> None:
-    """In rising order .005 .01 .03 .04 are multiplied by 4 3 2 1 and never fall: .02 .03 .06 .06 (not .04)."""
+    """Rising values .005 .01 .03 .04 are multiplied by 4 3 2 1 and never fall: .02 .03 .06 .06 (not .04)."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.5, 0.5]) == pytest.approx([1.0, 1.0, 1.0])
     assert holm([0.04]) == [0.04]

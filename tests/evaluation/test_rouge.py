@@ -16,9 +16,9 @@ ROUGE = ("rouge_1", "rouge_2", "rouge_l")
 
 
 def scores(hypotheses: list[str], reference: list[str]) -> list[float]:
-    found = metrics.scores({SUMMARY: ScoredTexts("raw text", hypotheses, reference)}, 0)
-    assert list(found) == list(ROUGE)
-    return [found[name].score for name in ROUGE]
+    rouge = metrics.scores({SUMMARY: ScoredTexts("raw text", hypotheses, reference)}, 0)
+    assert list(rouge) == list(ROUGE)
+    return [rouge[name].score for name in ROUGE]
 
 
 @pytest.mark.parametrize(
@@ -42,18 +42,18 @@ def test_the_share_by_hand(hypothesis: str, reference: str, expected: list[float
 def test_the_longest_shared_is_that_of_all_subsequences() -> None:
     texts = ["".join(letters) for length in range(5) for letters in itertools.product("abc", repeat=length)]
     every = {text: {some for number in range(5) for some in itertools.combinations(text, number)} for text in texts}
-    for ours, theirs in itertools.product(texts, repeat=2):
-        longest = max(map(len, every[ours] & every[theirs]))
-        assert longest_shared(ours, theirs) == (longest, len(ours), len(theirs))
+    for first, second in itertools.product(texts, repeat=2):
+        longest = max(map(len, every[first] & every[second]))
+        assert longest_shared(first, second) == (longest, len(first), len(second))
 
 
 def test_it_is_the_mean_over_lines_and_has_an_interval() -> None:
     hypotheses, reference = ["a b c d"] * 30 + ["x y"] * 10, ["a b c d"] * 40
     with metrics.seeded(1):
-        found = measure(RougeL(), "", ScoredTexts("", hypotheses, reference), 500)
-    assert found.score == pytest.approx(75)
-    assert found.interval == pytest.approx(196 * (0.75 * 0.25 / 40) ** 0.5, rel=0.2)  # of a share of 40 lines
-    assert "case:lc|tok:words|stem:no" in found.signature
+        rouge_l = measure(RougeL(), "", ScoredTexts("", hypotheses, reference), 500)
+    assert rouge_l.score == pytest.approx(75)
+    assert rouge_l.interval == pytest.approx(196 * (0.75 * 0.25 / 40) ** 0.5, rel=0.2)  # of a share of 40 lines
+    assert "case:lc|tok:words|stem:no" in rouge_l.signature
 
 
 def test_it_is_asked_for() -> None:
@@ -65,9 +65,9 @@ def test_a_difference_is_tested_and_a_grid_may_choose_it(tmp_path: Path) -> None
     systems = [
         System(name, "", [line[:cut] for line in reference], reference, "") for name, cut in (("a", 9), ("b", 99))
     ]
-    found = significance.compare(systems, ROUGE, "bs", 200, 1, 1)
-    assert [row.score for row in found] == pytest.approx([100] * 3)
-    assert all(row.better and row.significant for row in found)
+    rows = significance.compare(systems, ROUGE, "bs", 200, 1, 1)
+    assert [row.score for row in rows] == pytest.approx([100] * 3)
+    assert all(row.better and row.significant for row in rows)
     file = tmp_path / "grid.toml"
     file.write_text('families = ["admin"]\nlayers = ["6"]\nmetric = "rouge_2"\n')
     assert grid.load(file).metric == "rouge_2"

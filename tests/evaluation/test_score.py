@@ -34,7 +34,7 @@ def folder_of(
     words: list[list[str]] | None = None,
     **changes: Any,
 ) -> Path:
-    """As translate fills it."""
+    """Fill a folder as `translate` does."""
     folder.mkdir(exist_ok=True)
     files = {"hypotheses.txt": raw}
     if words:
@@ -44,8 +44,8 @@ def folder_of(
     for name, lines in files.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), newline="\n")
     recorded = {name: sha256(folder / name) for name in files}
-    made = translation_records.record(subset="test", lines=len(raw), files=recorded)
-    checksummed_json.write(folder / "translation.json", {**to_builtins(made), **changes})
+    record = translation_records.record(subset="test", lines=len(raw), files=recorded)
+    checksummed_json.write(folder / "translation.json", {**to_builtins(record), **changes})
     return folder
 
 
@@ -67,31 +67,31 @@ def test_the_raw_scores_are_those_of_the_sacrebleu_command(tmp_path: Path) -> No
     hypotheses, reference = texts()
     hypotheses[3], reference[3], hypotheses[5] = "a\u2028b\x85c", "a b\rc", ""
     folder = folder_of(tmp_path, hypotheses, reference)
-    found = scored(folder, "--bootstrap", "200", "--seed", "7")
+    scores = scored(folder, "--bootstrap", "200", "--seed", "7")
     program = Path(sysconfig.get_path("scripts"), "sacrebleu")
     flags = ["-m", "bleu", "chrf", "-ci", "-cin", "200", "-w", "8", "-f", "json"]
     command = [program, folder / "reference.txt", "-i", folder / "hypotheses.txt", *flags]
     environment = {**os.environ, "SACREBLEU_SEED": "7"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    for ours, theirs in zip((found["bleu"], found["chrf"]), json.loads(done.stdout), strict=True):
-        assert (ours.metric.removeprefix("sacre"), ours.signature) == (theirs["name"], theirs["signature"])
-        assert ours.score == pytest.approx(theirs["score"], abs=1e-7)
+    for score, expected in zip((scores["bleu"], scores["chrf"]), json.loads(done.stdout), strict=True):
+        assert (score.metric.removeprefix("sacre"), score.signature) == (expected["name"], expected["signature"])
+        assert score.score == pytest.approx(expected["score"], abs=1e-7)
         # its samples of chrF are float32
-        assert ours.mean == pytest.approx(theirs["confidence_mean"], abs=1e-5)
-        assert ours.interval == pytest.approx(theirs["confidence_var"], abs=1e-5)
+        assert score.mean == pytest.approx(expected["confidence_mean"], abs=1e-5)
+        assert score.interval == pytest.approx(expected["confidence_var"], abs=1e-5)
 
 
 def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path: Path) -> None:
     hypotheses, reference = texts()
     plain = folder_of(tmp_path / "plain", hypotheses, reference, [hypotheses, reference], hyphens="plain")
-    found = scored(plain)
+    scores = scored(plain)
     split = [metrics.split_compounds(lines) for lines in (hypotheses, reference)]
-    assert found["compound_split_bleu"].score == measure(tokenised_bleu(), "", ScoredTexts("", *split)).score
-    assert found["compound_split_bleu"].score != found["tokenised_bleu"].score
-    apart = [line.replace("-", " @-@ ") for line in hypotheses]
+    assert scores["compound_split_bleu"].score == measure(tokenised_bleu(), "", ScoredTexts("", *split)).score
+    assert scores["compound_split_bleu"].score != scores["tokenised_bleu"].score
+    split_hypotheses = [line.replace("-", " @-@ ") for line in hypotheses]
     for name, words, hyphens, message in [
-        ("a", apart, "aggressive", r"already splits compounds \(A @-@ B\)"),
-        ("mislabelled", apart, "plain", r"already splits compounds \(A @-@ B\)"),
+        ("a", split_hypotheses, "aggressive", r"already splits compounds \(A @-@ B\)"),
+        ("mislabelled", split_hypotheses, "plain", r"already splits compounds \(A @-@ B\)"),
         ("words", hypotheses, None, "is not Moses' tokenisation"),
     ]:
         folder = folder_of(tmp_path / name, hypotheses, reference, [words, words], hyphens=hyphens)
@@ -104,12 +104,12 @@ def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path
 
 def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, ["Ein Vor-Ort-Termin, ja!"], ["Ein Vor-Ort-Besuch, ja!"], subwords="sentencepiece")
-    found = scored(folder, "--bootstrap", "0")
+    scores = scored(folder, "--bootstrap", "0")
     by_hand = ["Ein Vor @-@ Ort @-@ Termin , ja !"], ["Ein Vor @-@ Ort @-@ Besuch , ja !"]
-    assert found["retokenised_bleu"].score == pytest.approx(
+    assert scores["retokenised_bleu"].score == pytest.approx(
         measure(tokenised_bleu(), "", ScoredTexts("", *by_hand)).score
     )
-    assert (found["retokenised_bleu"].metric, "tokenised_bleu" in found) == ("retokenised BLEU", False)
+    assert (scores["retokenised_bleu"].metric, "tokenised_bleu" in scores) == ("retokenised BLEU", False)
 
 
 def test_subwords_that_no_method_makes_are_refused(tmp_path: Path) -> None:
@@ -120,9 +120,9 @@ def test_subwords_that_no_method_makes_are_refused(tmp_path: Path) -> None:
 
 def test_of_summaries_rouge_is_scored_and_is_part_of_what_was_asked(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, ["police kill the gunman"], ["police killed the gunman"])
-    found = scored(folder, "--rouge", "--bootstrap", "0")
+    scores = scored(folder, "--rouge", "--bootstrap", "0")
     by_hand = {"ROUGE-1": 75, "ROUGE-2": 100 / 3, "ROUGE-L": 75}
-    rouge = {score.metric: score.score for score in found.values() if score.metric in by_hand}
+    rouge = {score.metric: score.score for score in scores.values() if score.metric in by_hand}
     assert rouge == pytest.approx(by_hand)
     assert not {score.metric for score in scored(folder, "--bootstrap", "0").values()} & {*by_hand}
     settings = [scoring.stage_of(request(folder, *more)).settings for more in (["--rouge"], [])]
@@ -157,7 +157,7 @@ def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_comet_is_a_setting_by_name_and_an_input_by_hash(tmp_path: Path) -> None:
-    """So a model that has moved is the same one."""
+    """A model that has moved is the same one."""
     hypotheses, reference = texts(number=3)
     folder = folder_of(tmp_path / "out", hypotheses, reference)
     model = tiny_comet.write(tmp_path / "model", "softmax")
@@ -177,8 +177,8 @@ def test_comet_is_a_setting_by_name_and_an_input_by_hash(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["corpus", "subset", "published", "hyphens"])
 def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **{name: {"a": 1}})
-    told = rf"translation\.json has an unexpected format: Expected `str.*`, got `object` - at `\$\.{name}`; `"
-    with pytest.raises(UserError, match=told):
+    message = rf"translation\.json has an unexpected format: Expected `str.*`, got `object` - at `\$\.{name}`; `"
+    with pytest.raises(UserError, match=message):
         request(folder).run()
 
 

@@ -68,43 +68,43 @@ def called(command: ModuleType, *words: object) -> int:
 
 
 def test_the_score_is_that_of_the_files_it_names(scored: Scored, toy_corpus: Path) -> None:
-    found, reference = scored.found, toy_corpus.parent / "test.tgt"
-    hypotheses = (scored.record.parent / found["files"]["hypotheses"]["path"]).resolve()
+    record, reference = scored.found, toy_corpus.parent / "test.tgt"
+    hypotheses = (scored.record.parent / record["files"]["hypotheses"]["path"]).resolve()
     assert hypotheses == (scored.translation / "hypotheses.txt").resolve()
-    assert sha256(hypotheses) == found["files"]["hypotheses"]["sha256"]
+    assert sha256(hypotheses) == record["files"]["hypotheses"]["sha256"]
     expected = BLEU().corpus_score(read_lines(hypotheses), [read_lines(reference)]).score
-    assert found["scores"]["bleu"]["score"] == pytest.approx(expected)
+    assert record["scores"]["bleu"]["score"] == pytest.approx(expected)
     assert expected > 1
     assert re.search(rf"^sacreBLEU +{expected:.2f} ", scored.printed, re.M)
-    assert found["lines"] == 61
-    assert found["versions"]["sacrebleu"] in found["scores"]["bleu"]["signature"]
+    assert record["lines"] == 61
+    assert record["versions"]["sacrebleu"] in record["scores"]["bleu"]["signature"]
 
 
 def test_the_model_is_described(scored: Scored, run: Path) -> None:
-    found = scored.found
-    assert (found["arch"], found["protocol"], found["training_seed"]) == ("realformer_tiny", "realformer", 3)
+    record = scored.found
+    assert (record["arch"], record["protocol"], record["training_seed"]) == ("realformer_tiny", "realformer", 3)
     weights = torch.load(scored.average, weights_only=False)["model"]
     unique = {t.data_ptr(): t.numel() for name, t in weights.items() if not name.endswith(("w0", "version"))}
-    assert found["parameters"] == sum(unique.values())
-    assert len(found["averaged"]) == 2
-    assert all(name.startswith("checkpoint.best_bleu") for name in found["averaged"])
-    best = [float(name.split("_")[2][:-4]) for name in found["averaged"]]
-    own = {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
-    assert found["models"][0]["validation"]["bleu"] == own
-    assert found["models"][0]["sha256"] == sha256(scored.average)
-    members = {member["file"]: member["sha256"] for member in found["models"][0]["averaged"]}
-    assert members == {name: sha256(run / name) for name in found["averaged"]}
+    assert record["parameters"] == sum(unique.values())
+    assert len(record["averaged"]) == 2
+    assert all(name.startswith("checkpoint.best_bleu") for name in record["averaged"])
+    best = [float(name.split("_")[2][:-4]) for name in record["averaged"]]
+    expected = {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
+    assert record["models"][0]["validation"]["bleu"] == expected
+    assert record["models"][0]["sha256"] == sha256(scored.average)
+    members = {member["file"]: member["sha256"] for member in record["models"][0]["averaged"]}
+    assert members == {name: sha256(run / name) for name in record["averaged"]}
 
 
 def test_hours_decoding_validation_and_published_figures_are_there(scored: Scored) -> None:
-    found = scored.found
-    assert (found["wall_clock_hours"], found["gpu_hours"]) == (2.5, 20.0)
-    assert 0 < found["models"][0]["wall_clock_hours"] < 1
-    assert found["models"][0]["gpu_hours"] == 0
-    assert found["decoding"]["beam"] == 2
-    assert found["validation"] == json.loads((scored.translation / "translation.json").read_text())["validation"]
-    assert f"validation: loss {found['validation']['loss']:.3f}, greedy BLEU " in scored.printed
-    assert {figure["comparable_with"] for figure in found["published"]} == {None}
+    record = scored.found
+    assert (record["wall_clock_hours"], record["gpu_hours"]) == (2.5, 20.0)
+    assert 0 < record["models"][0]["wall_clock_hours"] < 1
+    assert record["models"][0]["gpu_hours"] == 0
+    assert record["decoding"]["beam"] == 2
+    assert record["validation"] == json.loads((scored.translation / "translation.json").read_text())["validation"]
+    assert f"validation: loss {record['validation']['loss']:.3f}, greedy BLEU " in scored.printed
+    assert {figure["comparable_with"] for figure in record["published"]} == {None}
     assert "29.35" in scored.printed
     assert "tokenised BLEU newstest2014" in scored.printed
 
@@ -118,14 +118,14 @@ def test_asked_again_it_is_done_and_keeps_no_other_trainings_hours(scored: Score
 
 
 def test_another_model_under_the_same_name_is_refused(scored: Scored, run: Path, tmp_path: Path) -> None:
-    kept = shutil.copy(scored.average, tmp_path)
+    backup = shutil.copy(scored.average, tmp_path)
     shutil.copy(run / "checkpoint5.pt", scored.average)
-    told = r"run\.json was made with other settings or files: average\.pt is another file"
-    with pytest.raises(UserError, match=told):
+    message = r"run\.json was made with other settings or files: average\.pt is another file"
+    with pytest.raises(UserError, match=message):
         called(score, scored.translation, *scored.options)
     with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
         called(score, scored.translation, *scored.options, "--fresh")
-    shutil.copy(kept, scored.average)
+    shutil.copy(backup, scored.average)
 
 
 def test_comet_is_scored_kept_and_tested_by_the_commands(scored: Scored, toy_corpus: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def reference(number: int) -> list[str]:
 
 
 def spoilt(lines: list[str], part: float, seed: int) -> list[str]:
-    """With about this part of the words replaced."""
+    """Return the lines with about this part of their words replaced."""
     chance = np.random.default_rng(seed)
     return [
         " ".join(str(chance.choice(WORDS)) if chance.random() < part else w for w in line.split()) for line in lines
@@ -41,7 +41,7 @@ def spoilt(lines: list[str], part: float, seed: int) -> list[str]:
 
 
 def run_json(path: Path, hypotheses: list[str], lines: list[str], corpus: str = "c") -> Path:
-    """As score writes it, as far as it matters here."""
+    """Write a run.json as `score` does, as far as it matters here."""
     files = {}
     for name, text in (("hypotheses", hypotheses), ("reference", lines)):
         file = path.with_suffix(f".{name}")
@@ -58,7 +58,7 @@ def called(*words: object) -> SignificanceRequest:
 
 
 def test_p_is_what_all_exchanges_of_lines_give() -> None:
-    """Of eight lines there are 256 exchanges between two systems; the sampled p lies within four deviations."""
+    """Two systems of eight lines have 256 exchanges; the sampled p lies within four deviations."""
     lines = reference(8)
     one, other = spoilt(lines, 0.2, 1), spoilt(lines, 0.4, 2)
 
@@ -73,25 +73,25 @@ def test_p_is_what_all_exchanges_of_lines_give() -> None:
         larger += difference([pair[0] for pair in mixed], [pair[1] for pair in mixed]) > observed
     exact = larger / 256
     systems = [System(name, "", hypotheses, lines, "") for name, hypotheses in (("a", one), ("b", other))]
-    (found,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
+    (row,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
     assert 0.01 < exact < 0.99
-    assert abs(found.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
-    assert found.difference == pytest.approx(
+    assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
+    assert row.difference == pytest.approx(
         BLEU().corpus_score(other, [lines]).score - BLEU().corpus_score(one, [lines]).score
     )
 
 
 @pytest.mark.parametrize("unequal", [0, 1, 2, 3])
 def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> None:
-    """Of the 2^d exchanges of d lines that are not equal, all and none reach the difference; sacreBLEU's own count,
-    of those that exceed it, is as low as it can be."""
+    """Two of the 2^d exchanges of d lines that are not equal, all and none, reach the difference; sacreBLEU's own
+    count, of those that exceed it, is as low as it can be."""
     lines = reference(60)
     other = [f"{line} x" if place < unequal else line for place, line in enumerate(lines)]
     systems = [System(str(place), "c test", text, lines, "") for place, text in enumerate((lines, other))]
     for test in ("ar", "bs"):
-        (found,) = compare(systems, ["bleu"], test, 1000, 1, 1)
-        assert found.p >= min(1.0, 2 / 2**unequal)
-        assert not found.significant
+        (row,) = compare(systems, ["bleu"], test, 1000, 1, 1)
+        assert row.p >= min(1.0, 2 / 2**unequal)
+        assert not row.significant
 
 
 @pytest.mark.parametrize("test", ["ar", "bs"])
@@ -99,8 +99,8 @@ def test_systems_of_one_score_do_not_differ(test: str) -> None:
     """No line of either has a word of the reference, so that BLEU is 0 and so is the difference of every exchange."""
     lines = reference(40)
     systems = [System(word, "c test", [f"{word} {number}" for number in range(40)], lines, "") for word in "yz"]
-    (found,) = compare(systems, ["bleu"], test, 500, 1, 1)
-    assert (found.difference, found.p, found.significant) == (0, 1, False)
+    (row,) = compare(systems, ["bleu"], test, 500, 1, 1)
+    assert (row.difference, row.p, row.significant) == (0, 1, False)
 
 
 @pytest.mark.parametrize(("test", "flag"), [("ar", "--paired-ar"), ("bs", "--paired-bs")])
@@ -111,16 +111,16 @@ def test_p_is_that_of_the_sacrebleu_command(tmp_path: Path, test: str, flag: str
         for seed, part in enumerate([0.2, 0.22, 0.4])
     ]
     systems = [tested_system.read(path) for path in runs]
-    found = compare(systems, ["bleu", "chrf"], test, 300, 9, 1)
+    rows = compare(systems, ["bleu", "chrf"], test, 300, 9, 1)
     program = Path(sysconfig.get_path("scripts"), "sacrebleu")
     files = [path.with_suffix(".hypotheses") for path in runs]
     flags = ["-m", "bleu", "chrf", flag, f"{flag}-n", "300", "-f", "text", "-w", "4"]
     command = [program, runs[0].with_suffix(".reference"), "-i", *files, *flags]
     environment = {**os.environ, "SACREBLEU_SEED": "9"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert re.findall(r"\(p = ([\d.]+)\)", done.stdout) == [f"{row.p:.4f}" for row in found]
-    assert all(f" {row.score:.4f} " in done.stdout for row in found)
-    assert len({row.p for row in found}) > 2
+    assert re.findall(r"\(p = ([\d.]+)\)", done.stdout) == [f"{row.p:.4f}" for row in rows]
+    assert all(f" {row.score:.4f} " in done.stdout for row in rows)
+    assert len({row.p for row in rows}) > 2
 
 
 def test_the_smallest_p_is_a_bound(tmp_path: Path) -> None:
@@ -176,12 +176,12 @@ def test_a_neural_metric_is_tested_by_its_scores_of_segments() -> None:
     signs = np.array(list(itertools.product([-1, 1], repeat=8)))
     means = np.abs(signs @ (other - one)) / 8
     exact = float((means > abs((other - one).mean()) + 1e-9).mean())
-    (found,) = compare(systems, ["comet"], "ar", 4000, 1, 1)
-    assert (found.metric, found.score) == ("COMET x 100", pytest.approx(other.mean()))
-    assert found.difference == pytest.approx((other - one).mean())
+    (row,) = compare(systems, ["comet"], "ar", 4000, 1, 1)
+    assert (row.metric, row.score) == ("COMET x 100", pytest.approx(other.mean()))
+    assert row.difference == pytest.approx((other - one).mean())
     assert 0.01 < exact < 0.99
-    assert abs(found.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 2 / 256
-    assert compare(systems, ["bleu", "comet"], "ar", 4000, 1, 1)[1].p == found.p
+    assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 2 / 256
+    assert compare(systems, ["bleu", "comet"], "ar", 4000, 1, 1)[1].p == row.p
 
 
 def test_scores_of_other_models_or_of_no_segments_are_not_tested() -> None:

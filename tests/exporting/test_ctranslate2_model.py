@@ -43,10 +43,10 @@ def texts(data: Path) -> list[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_it_writes_what_ours_writes(case: str, tmp_path: Path, toy_corpus: Path) -> None:
     arch, flags = CASES[case]
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags, apart=0.2)
-    found = greedy(exported(ours, toy_corpus, tmp_path / "made"), texts(toy_corpus))
-    assert found == exportable.greedy(ours, toy_corpus, texts(toy_corpus))
-    assert len(set(map(tuple, found))) > 2
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags, margin=0.2)
+    hypotheses = greedy(exported(checkpoint, toy_corpus, tmp_path / "made"), texts(toy_corpus))
+    assert hypotheses == exportable.greedy(checkpoint, toy_corpus, texts(toy_corpus))
+    assert len(set(map(tuple, hypotheses))) > 2
 
 
 @pytest.mark.parametrize("arch", ["deepnorm_tiny", "pre_ln_tiny"])
@@ -54,9 +54,9 @@ def test_its_beam_search_finds_the_same_with_the_same_probabilities(
     arch: str, tmp_path: Path, toy_corpus: Path, user_dir: Path
 ) -> None:
     """It divides by what may end at once where fairseq does not, so here any sentence may."""
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, apart=0.4)
-    expected = exportable.several(ours, toy_corpus, user_dir)
-    results = engine(exported(ours, toy_corpus, tmp_path / "made")).translate_batch(
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, margin=0.4)
+    expected = exportable.several(checkpoint, toy_corpus, user_dir)
+    results = engine(exported(checkpoint, toy_corpus, tmp_path / "made")).translate_batch(
         [text.split() for text in texts(toy_corpus)],
         **{"beam_size": 3, "num_hypotheses": 3, "return_scores": True},
         **{"min_decoding_length": 0, "max_decoding_length": LONGEST},
@@ -65,11 +65,11 @@ def test_its_beam_search_finds_the_same_with_the_same_probabilities(
     for result, both in zip(results, expected, strict=True):
         if exportable.at_ends(both):
             written = [" ".join(pieces) for pieces in result.hypotheses]
-            found = {text: exportable.whole(score, text) for text, score in zip(written, result.scores, strict=True)}
-            assert max(found, key=found.__getitem__) == max(both, key=both.__getitem__)
-            shared = found.keys() & both.keys()
+            scores = {text: exportable.whole(score, text) for text, score in zip(written, result.scores, strict=True)}
+            assert max(scores, key=scores.__getitem__) == max(both, key=both.__getitem__)
+            shared = scores.keys() & both.keys()
             assert len(shared) > 1
-            assert [found[text] for text in shared] == pytest.approx([both[text] for text in shared], abs=1e-2)
+            assert [scores[text] for text in shared] == pytest.approx([both[text] for text in shared], abs=1e-2)
             compared += 1
     assert compared > 40
 
@@ -77,28 +77,30 @@ def test_its_beam_search_finds_the_same_with_the_same_probabilities(
 def test_in_int8_it_is_smaller_and_nearly_the_same(
     tmp_path: Path, toy_corpus: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "deepnorm_tiny", apart=0.2)
-    folders = {name: exported(ours, toy_corpus, tmp_path / name, "--precision", name) for name in ("fp32", "int8")}
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "deepnorm_tiny", margin=0.2)
+    folders = {
+        name: exported(checkpoint, toy_corpus, tmp_path / name, "--precision", name) for name in ("fp32", "int8")
+    }
     sizes = {name: (folder / "model.bin").stat().st_size for name, folder in folders.items()}
     assert caplog.messages == []  # nothing of how the converter sets itself up
     assert sizes["int8"] < 0.75 * sizes["fp32"]
     exact, rounded = (greedy(folder, texts(toy_corpus)) for folder in folders.values())
-    alike = 30 if "int8" in supported() else 15  # without VNNI its sums of two products saturate
-    assert sum(map(list.__eq__, exact, rounded)) > alike
+    minimum = 30 if "int8" in supported() else 15  # without VNNI its sums of two products saturate
+    assert sum(map(list.__eq__, exact, rounded)) > minimum
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (("--decoder-attention-heads", "2"), "Options --encoder-attention-heads and --decoder-attention-heads must"),
         (("--activation-fn", "tanh"), "Option --activation-fn tanh is not supported"),
     ],
 )
 def test_what_it_has_no_place_for_is_refused_in_its_words(
-    flags: tuple[str, ...], told: str, tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
+    flags: tuple[str, ...], message: str, tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "post_ln_tiny", *flags)
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "post_ln_tiny", *flags)
     words = ["--data", str(toy_corpus), "--subwords", "none", "--output", str(tmp_path / "made")]
-    assert subcommands.main(["export", str(ours), "--to", "ctranslate2", *words]) == 1
-    assert re.search(rf"ours\.pt: CTranslate2 cannot take it: .*{told}.*\n$", capsys.readouterr().err)
+    assert subcommands.main(["export", str(checkpoint), "--to", "ctranslate2", *words]) == 1
+    assert re.search(rf"ours\.pt: CTranslate2 cannot take it: .*{message}.*\n$", capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["ours.pt"]

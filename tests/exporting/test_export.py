@@ -36,16 +36,16 @@ def words(data: Path, output: Path, to: str = "fairseq") -> list[str]:
 def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
     checkpoint: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
-    made = tmp_path / "new" / "made"
-    done = realformer_nmt("export", checkpoint.parent, *words(toy_corpus, made))
-    assert done.stdout == f"{made}: {checkpoint} as {TARGETS['fairseq'].what}\n", done.stderr
-    assert sorted(file.name for file in made.iterdir()) == [
+    output = tmp_path / "new" / "made"
+    done = realformer_nmt("export", checkpoint.parent, *words(toy_corpus, output))
+    assert done.stdout == f"{output}: {checkpoint} as {TARGETS['fairseq'].what}\n", done.stderr
+    assert sorted(file.name for file in output.iterdir()) == [
         *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt"),
     ]
-    inputs = json.loads((made / "export.json").read_text())["made_from"]["inputs"]
+    inputs = json.loads((output / "export.json").read_text())["made_from"]["inputs"]
     assert inputs["average.pt"]["sha256"] == sha256(checkpoint)
     for name in ("dict.src.txt", "dict.tgt.txt"):
-        assert (made / name).read_bytes() == (toy_corpus / name).read_bytes()
+        assert (output / name).read_bytes() == (toy_corpus / name).read_bytes()
 
 
 @pytest.mark.parametrize("to", TARGETS)
@@ -122,9 +122,9 @@ def test_a_checkpoint_that_is_replaced_meanwhile_is_not_passed_off_as_what_was_e
     path = Path(shutil.copy(checkpoint, tmp_path / "checkpoint_last.pt"))
     write = stock.write
 
-    def written_while_a_training_goes_on(*given: Any) -> None:
+    def written_while_a_training_goes_on(*arguments: Any) -> None:
         path.write_bytes(b"the next epoch's")
-        write(*given)
+        write(*arguments)
 
     monkeypatch.setattr(stock, "write", written_while_a_training_goes_on)
     assert subcommands.main(["export", str(path), *words(toy_corpus, tmp_path / "made")]) == 1
@@ -135,9 +135,9 @@ def test_a_checkpoint_that_is_replaced_meanwhile_is_not_passed_off_as_what_was_e
 def test_a_colon_at_which_the_converter_would_cut_is_refused(
     checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = tmp_path / "a:b"
-    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, made, "ctranslate2")]) == 1
-    assert f"{made} has a colon in its path" in capsys.readouterr().err
+    output = tmp_path / "a:b"
+    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, output, "ctranslate2")]) == 1
+    assert f"{output} has a colon in its path" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -162,8 +162,8 @@ def test_attention_that_other_programs_lack_is_refused_by_every_target(
     local = exportable.checkpoint(tmp_path / "local.pt", toy_corpus, "admin_tiny", flag, value)
     for target in TARGETS:
         assert subcommands.main(["export", str(local), *words(toy_corpus, tmp_path / "made", target)]) == 1
-        told = f"{local} has {flag} {value}: only {allowed} are exported"
-        assert told in capsys.readouterr().err
+        message = f"{local} has {flag} {value}: only {allowed} are exported"
+        assert message in capsys.readouterr().err
 
 
 def test_without_its_packages_a_target_says_what_to_install(
@@ -176,8 +176,8 @@ def test_without_its_packages_a_target_says_what_to_install(
     lacking = TARGETS["fairseq"]._replace(packages=("json", "of_no_such_name"))
     monkeypatch.setitem(export.TARGETS, "fairseq", lacking)
     assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made")]) == 1
-    told = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
-    assert capsys.readouterr().err.endswith(told)
+    message = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
+    assert capsys.readouterr().err.endswith(message)
 
 
 def test_a_precision_that_a_target_has_not_is_refused(

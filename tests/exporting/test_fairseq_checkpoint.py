@@ -29,16 +29,16 @@ def test_fairseq_generate_writes_the_same_without_the_plug_in(
     case: str, tmp_path: Path, toy_corpus: Path, user_dir: Path
 ) -> None:
     arch, flags = CASES[case]
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags)
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags)
     words = ("--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "plain")
-    done = realformer_nmt("export", ours, "--to", "fairseq", *words)
+    done = realformer_nmt("export", checkpoint, "--to", "fairseq", *words)
     assert done.returncode == 0, done.stderr
     exported = tmp_path / "plain" / "model.pt"
     assert torch.load(exported, weights_only=True)["cfg"]["model"]["_name"] == "transformer"
-    expected = hypotheses(toy_corpus, ours, "--user-dir", user_dir)
-    found = hypotheses(toy_corpus, exported)
-    assert len(found) == 61
-    assert len({best[0].text for best in found.values()}) > 15
+    expected = hypotheses(toy_corpus, checkpoint, "--user-dir", user_dir)
+    actual = hypotheses(toy_corpus, exported)
+    assert len(actual) == 61
+    assert len({best[0].text for best in actual.values()}) > 15
     for number, both in expected.items():
-        assert [hypothesis.text for hypothesis in found[number]] == [hypothesis.text for hypothesis in both]
-        assert [one.score for one in found[number]] == pytest.approx([one.score for one in both], abs=1e-4)
+        assert [hypothesis.text for hypothesis in actual[number]] == [hypothesis.text for hypothesis in both]
+        assert [one.score for one in actual[number]] == pytest.approx([one.score for one in both], abs=1e-4)

@@ -39,11 +39,11 @@ def stock(form: as_stock_transformer.StockTransformer) -> TransformerModel:
 def check_equal(source: LoadedRun) -> as_stock_transformer.StockTransformer:
     form = as_stock_transformer.of(source)
     words = PREVIOUS.ne(PAD)  # at padding stock computes other numbers, which nobody reads
-    expected, found = (
+    expected, actual = (
         model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)[0][words] for model in (source.model, stock(form))
     )
     assert expected.std() > 0.1
-    assert_close(found, expected, atol=1e-5, rtol=0)
+    assert_close(actual, expected, atol=1e-5, rtol=0)
     return form
 
 

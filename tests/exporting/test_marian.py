@@ -50,12 +50,12 @@ def test_every_model_that_folds_computes_what_it_did(scaling: str, options: dict
     marian.write(source, folder, "fp32")
     model = transformers.MarianMTModel.from_pretrained(folder)
     words = PREVIOUS.ne(PAD)
-    found = model(input_ids=SOURCE, attention_mask=SOURCE.ne(PAD), decoder_input_ids=PREVIOUS).logits[words]
-    assert_close(found, source.model(SOURCE, None, PREVIOUS)[0][words], atol=1e-5, rtol=0)
+    logits = model(input_ids=SOURCE, attention_mask=SOURCE.ne(PAD), decoder_input_ids=PREVIOUS).logits[words]
+    assert_close(logits, source.model(SOURCE, None, PREVIOUS)[0][words], atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"residual_topology": "pre"}, "has encoder_normalize_before True, and Marian's models have False"),
         ({"layernorm_embedding": True}, "has layernorm_embedding True, and Marian's models have False"),
@@ -63,10 +63,10 @@ def test_every_model_that_folds_computes_what_it_did(scaling: str, options: dict
         ({"decoder_embed_dim": 4}, "has decoder_embed_dim 4, and Marian's models have 8; --to onnx takes every model"),
     ],
 )
-def test_what_marian_has_no_place_for_is_refused(options: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_what_marian_has_no_place_for_is_refused(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     topology = options.pop("residual_topology", "post")
     source = exportable.source((topology, "none", "dot", "none"), tmp_path, **options)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         marian.write(source, tmp_path, "fp32")
 
 
@@ -79,14 +79,14 @@ def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_cor
     for language in ("src", "tgt"):
         (data / f"dict.{language}.txt").write_bytes((subwords / "dictionary.txt").read_bytes())
     (data / "train.src-tgt.src.idx").touch()  # its name tells the languages
-    ours = exportable.checkpoint(tmp_path / "ours.pt", data, "deepnorm_tiny", apart=0.4)
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", data, "deepnorm_tiny", margin=0.4)
     corpus = ("--data", str(data), "--subwords", "sentencepiece", "--subwords-folder", str(subwords))
     folder = tmp_path / "made"
-    assert subcommands.main(["export", str(ours), "--to", "huggingface", *corpus, "--output", str(folder)]) == 0
+    assert subcommands.main(["export", str(checkpoint), "--to", "huggingface", *corpus, "--output", str(folder)]) == 0
     lines = (text / "test.src").read_text().splitlines()[:12]
     words = [sys.executable, "-c", OFFLINE, str(folder)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(words, input=json.dumps(lines), env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    model = translator.load(ours, data=data, subwords="sentencepiece", subwords_folder=subwords, cpu=True)
+    model = translator.load(checkpoint, data=data, subwords="sentencepiece", subwords_folder=subwords, cpu=True)
     assert json.loads(done.stdout) == model.translate(lines, beam=3)

@@ -1,4 +1,4 @@
-"""What the card says, and of which record."""
+"""A model card says what the records of its own checkpoint say."""
 
 import dataclasses
 from pathlib import Path
@@ -20,15 +20,15 @@ SCORE = {"metric": "sacreBLEU", "score": 80.297, "signature": SIGNATURE, "interv
 
 @pytest.fixture
 def source(tmp_path: Path) -> LoadedRun:
-    made = exportable.source(("post", "admin", "dot", "none"), tmp_path)
-    made.path.write_bytes(b"weights")
-    return made
+    run = exportable.source(("post", "admin", "dot", "none"), tmp_path)
+    run.path.write_bytes(b"weights")
+    return run
 
 
-def judge(source: LoadedRun, digest: str, **others: Any) -> None:
+def judge(source: LoadedRun, digest: str, **fields: Any) -> None:
     model = {"checkpoint": "model.pt", "sha256": digest, "arch": "admin", "parameters": 7}
     record = {"models": [model], "scores": {"bleu": SCORE}, "corpus": "own files", "subset": "test"}
-    checksummed_json.write(source.path.parent / "run.json", {**record, "lines": 500, **others})
+    checksummed_json.write(source.path.parent / "run.json", {**record, "lines": 500, **fields})
 
 
 def section(card: str, name: str) -> str:
@@ -60,7 +60,7 @@ def test_every_language_is_text_to_yaml(source: LoadedRun) -> None:
 
 
 @pytest.mark.parametrize(
-    "others",
+    "fields",
     [
         {"scores": {"bleu": {**SCORE, "score": "80.3"}}},
         {"scores": {"bleu": {**SCORE, "interval": []}}},
@@ -68,8 +68,8 @@ def test_every_language_is_text_to_yaml(source: LoadedRun) -> None:
         {"averaged": 2},
     ],
 )
-def test_a_record_of_other_kinds_is_refused_by_its_name(source: LoadedRun, others: dict[str, Any]) -> None:
-    judge(source, sha256(source.path), **others)
+def test_a_record_of_other_kinds_is_refused_by_its_name(source: LoadedRun, fields: dict[str, Any]) -> None:
+    judge(source, sha256(source.path), **fields)
     with pytest.raises(UserError, match=r"run\.json has an unexpected format"):
         model_card.of(source)
 

@@ -31,8 +31,8 @@ def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corpus: Path) -> None:
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *ARCHS[arch], apart=0.4)
-    folder = exported(ours, toy_corpus, tmp_path / "made")
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *ARCHS[arch], margin=0.4)
+    folder = exported(checkpoint, toy_corpus, tmp_path / "made")
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
     text = "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
     program = folder / "translate.py"
@@ -40,28 +40,30 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
     words = [sys.executable, "-c", WITHOUT_TORCH, str(program)]
     done = subprocess.run(words, input=text, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
-    model = translator.load(ours, data=toy_corpus, subwords="none", cpu=True)
+    model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
     assert done.stdout.splitlines() == model.translate(["", "a word unknown", *lines])
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])
 def test_its_beams_and_scores_are_ours(penalty: float, tmp_path: Path, toy_corpus: Path) -> None:
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", apart=0.2)
-    model = onnx_decoding.OnnxTranslator(exported(ours, toy_corpus, tmp_path / "made"))
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.2)
+    model = onnx_decoding.OnnxTranslator(exported(checkpoint, toy_corpus, tmp_path / "made"))
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
-    loaded = translator.load(ours, data=toy_corpus, subwords="none", cpu=True)
+    loaded = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
     for line, expected in zip(lines, loaded.stream(lines, beam=4, nbest=4, lenpen=penalty, max_len_b=30), strict=True):
         numbers = [model.numbers[piece] for piece in line.split()]
-        found = model.search([*numbers, model.config["eos"]], 4, penalty, 30)
-        pieces = [[model.config["target_words"][number] for number in each] for _, each in found]
+        beams = model.search([*numbers, model.config["eos"]], 4, penalty, 30)
+        pieces = [[model.config["target_words"][number] for number in each] for _, each in beams]
         assert pieces == [hypothesis.pieces for hypothesis in expected]
         scores = [hypothesis.score * LOG_2 for hypothesis in expected]
-        assert [score for score, _ in found] == pytest.approx(scores, abs=1e-3)
+        assert [score for score, _ in beams] == pytest.approx(scores, abs=1e-3)
 
 
 def test_in_int8_its_products_multiply_whole_numbers(tmp_path: Path, toy_corpus: Path) -> None:
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", apart=0.2)
-    folders = {name: exported(ours, toy_corpus, tmp_path / name, "--precision", name) for name in ("fp32", "int8")}
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.2)
+    folders = {
+        name: exported(checkpoint, toy_corpus, tmp_path / name, "--precision", name) for name in ("fp32", "int8")
+    }
     kinds = {name: [node.op_type for node in onnx.load(folders[name] / "step.onnx").graph.node] for name in folders}
     assert "MatMulInteger" in kinds["int8"]
     assert "MatMulInteger" not in kinds["fp32"]

@@ -19,14 +19,14 @@ PARTS = ("--score-source", "random+dot", "--score-length", "256")  # a table too
 
 
 def test_its_program_writes_what_ours_writes(tmp_path: Path, toy_corpus: Path) -> None:
-    ours = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", *PARTS, apart=0.4)
-    words = ["export", str(ours), "--to", "torch", "--data", str(toy_corpus), "--subwords", "none"]
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", *PARTS, margin=0.4)
+    words = ["export", str(checkpoint), "--to", "torch", "--data", str(toy_corpus), "--subwords", "none"]
     assert subcommands.main([*words, "--output", str(tmp_path / "made")]) == 0
     lines = ["", "a word unknown", *(toy_corpus.parent / "test.src").read_text().splitlines()[:4]]
     program = [sys.executable, "-c", ALONE, str(tmp_path / "made" / "translate.py")]
     text = "".join(f"{line}\n" for line in lines)
     done = subprocess.run(program, input=text, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
-    model = translator.load(ours, data=toy_corpus, subwords="none", cpu=True)
+    model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
     assert done.stdout.splitlines() == model.translate(lines, beam=1)
     assert len(set(done.stdout.splitlines())) > 3

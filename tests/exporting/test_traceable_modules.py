@@ -34,13 +34,13 @@ def differences(parts: tuple[str, ...], folder: Path, **options: object) -> list
     padding, *seen = read.run(None, {"tokens": SOURCE.numpy()})
     assert padding.tolist() == SOURCE.eq(PAD).tolist()
     largest = []
-    given = {"padding": padding, **dict(zip([out.name for out in read.get_outputs()][1:], seen, strict=True))}
-    own = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("own_")}
-    state = {name: np.zeros((3, shape[1], 0, shape[3]), np.float32) for name, shape in own.items()}
+    encoder_outputs = {"padding": padding, **dict(zip([out.name for out in read.get_outputs()][1:], seen, strict=True))}
+    shapes = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("own_")}
+    state = {name: np.zeros((3, shape[1], 0, shape[3]), np.float32) for name, shape in shapes.items()}
     expected = model(SOURCE, None, PREVIOUS)[0].log_softmax(-1).detach().numpy()
     for place in range(PREVIOUS.size(1)):
-        found, *grown = step.run(None, {"token": PREVIOUS[:, place : place + 1].numpy(), **given, **state})
-        largest.append(float(np.abs(found - expected[:, place]).max()))
+        scores, *grown = step.run(None, {"token": PREVIOUS[:, place : place + 1].numpy(), **encoder_outputs, **state})
+        largest.append(float(np.abs(scores - expected[:, place]).max()))
         state = dict(zip(state, grown, strict=True))
     return largest
 
@@ -53,5 +53,5 @@ def test_every_family_computes_what_it_did(family: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("parts", OTHERS.values(), ids=OTHERS)
 def test_so_do_other_parts_and_options(parts: tuple[str, ...], tmp_path: Path) -> None:
     options = {"encoder_learned_pos": True, "layernorm_embedding": True, "activation_fn": "gelu"}
-    found = differences(parts, tmp_path, **options, share_all_embeddings=True)
-    assert found == pytest.approx([0] * 5, abs=1e-4)
+    largest = differences(parts, tmp_path, **options, share_all_embeddings=True)
+    assert largest == pytest.approx([0] * 5, abs=1e-4)

@@ -63,8 +63,8 @@ def test_a_patch_gets_the_original_and_keeps_its_name_and_docstring(monkeypatch:
 def evaluating(folder: Path) -> set[str]:
     """Modules below a folder that call eval."""
     sources = [path for path in folder.rglob("*.py") if "examples" not in path.parts]
-    found = [path for path in sources if EVAL.search(re.sub(r"def eval\(", "", path.read_text()))]
-    return {".".join(path.relative_to(folder.parent).with_suffix("").parts) for path in found}
+    callers = [path for path in sources if EVAL.search(re.sub(r"def eval\(", "", path.read_text()))]
+    return {".".join(path.relative_to(folder.parent).with_suffix("").parts) for path in callers}
 
 
 def test_whatever_fairseq_evaluates_is_known() -> None:

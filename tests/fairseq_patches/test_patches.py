@@ -1,4 +1,4 @@
-"""What stock fairseq does, and what it does patched: what a probe can tell in one process.
+"""Answers of stock fairseq, and of fairseq patched, as far as a probe can tell in one process.
 
 A test of a stock answer that fails has good news: upstream no longer needs the fix that it names.
 """
@@ -84,7 +84,7 @@ def runs(once: Once, fairseq: Command, toy_corpus: Path, user_dir: Path) -> dict
 
 
 def test_training_says_nothing_but_its_log(runs: dict[str, Run]) -> None:
-    assert runs["mended"].said == ""
+    assert runs["mended"].stderr == ""
 
 
 def test_stock_still_says_what_nobody_can_act_on(runs: dict[str, Run]) -> None:
@@ -95,7 +95,7 @@ def test_stock_still_says_what_nobody_can_act_on(runs: dict[str, Run]) -> None:
         r"CUDA is not available or torch_xla is imported\. Disabling autocast",
         r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available",
     }
-    unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, runs["stock"].said)}
+    unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, runs["stock"].stderr)}
     assert unsaid <= not_always, "quieten_warnings need not filter these any more"
 
 

@@ -31,14 +31,14 @@ def some(data: Path, sentences: int = 24) -> Text:
 
 
 def model(of: Text, **options: Any) -> TranslationModel:
-    """Of 2+2 layers, without dropout, in evaluation mode."""
+    """Return a model of 2+2 layers, without dropout, in evaluation mode."""
     torch.manual_seed(1)
     sizes = [len(words) for words in of.dictionaries]
     return skeleton(Namespace(**(SIZE | {"dropout": 0.0, "score_length": 12} | options)), *sizes).eval()
 
 
 def idle(built: TranslationModel) -> TranslationModel:
-    """With branches that add nothing, so that every layer passes on what it gets."""
+    """Make the model's branches add nothing, so that every layer passes on what it gets."""
     with torch.no_grad():
         for name, parameter in built.named_parameters():
             if "out_proj" in name or "fc2" in name:
@@ -78,9 +78,9 @@ class Analysis:
         self.models = models
 
     def __call__(self, folder: Path) -> None:
-        given = (self.models / "run", self.models / "pre.pt")
+        checkpoints = (self.models / "run", self.models / "pre.pt")
         options = ("--cpu", "--sentences", 40, "--alignment", self.models / "links", "--sentence", "a b c")
-        done = realformer_nmt("analyse", *given, "--output", folder, *options)
+        done = realformer_nmt("analyse", *checkpoints, "--output", folder, *options)
         assert done.returncode == 0, done.stderr
 
 

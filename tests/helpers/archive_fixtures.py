@@ -1,4 +1,4 @@
-"""What the tests of corpora share: a server of one archive, and no proxy before it."""
+"""Fixtures of the tests of corpora: a server of one archive, and no proxy before it."""
 
 from collections.abc import Iterator
 

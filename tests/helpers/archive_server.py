@@ -91,9 +91,9 @@ def _handler(server: ArchiveServer) -> type[http.server.BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             path = unquote(urlsplit(self.path).path)
-            wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-            asked = int(wanted[1]) if wanted else None
-            request = Request(path, asked, self.headers.get("User-Agent", ""))
+            byte_range = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+            first_byte = int(byte_range[1]) if byte_range else None
+            request = Request(path, first_byte, self.headers.get("User-Agent", ""))
             server.requests.append(request)
             fault = next(server.faults.get(path, iter(())), Fault())
             if fault.endless is not None:
@@ -104,14 +104,14 @@ def _handler(server: ArchiveServer) -> type[http.server.BaseHTTPRequestHandler]:
                 self.say(fault.status or (302 if fault.location else 404), Location=fault.location)
                 return
             content = file.read_bytes()
-            start = asked if asked is not None and fault.ranges else None
+            start = first_byte if first_byte is not None and fault.ranges else None
             if start is not None and start >= len(content):
                 self.say(416, Content_Range=f"bytes */{len(content)}")
                 return
             self.send_file(content, start, fault, request)
 
         def trickle(self, start: bytes, rest: bytes, slow: bool) -> None:
-            """Until the other side has enough of it."""
+            """Send bytes until the other side has enough of them."""
             self.close_connection = True
             pieces: Iterator[bytes] = itertools.chain([start], itertools.repeat(rest) if rest else ())
             if slow:

@@ -93,7 +93,7 @@ def toml(folder: Path) -> None:
         "file": {**good, "packing": PACKING.format(url="file:///etc/passwd", hash=HASHED)},
         "unhashed": {**good, "packing": PACKING.format(url="https://host/a.tgz", hash="")},
     }
-    contents = {name: MANIFEST.format(**given) for name, given in manifests.items()}
+    contents = {name: MANIFEST.format(**fields) for name, fields in manifests.items()}
     contents |= {"ouroboros": 'base = "ouroboros.toml"', "text": "Dear all,\nhow are you?\n"}
     contents |= {"deep": f"families = {'[' * 5000}{']' * 5000}", "g_keytwice": 'families = ["a"]\nfamilies = ["b"]'}
     contents |= {"loop": 'base = "pool"', "pool": 'base = "loop"', "own": OWN, "p_key": 'base = "small"\nmax_tokns = 9'}
@@ -211,8 +211,8 @@ def translations(folder: Path) -> None:
         (folder / name / "hypotheses.txt").write_bytes(b"changed\n" if name == "hyp_changed" else text)
     for name, reference in (("a", "ok.de"), ("b", "short.de"), ("changed", "ok.de")):
         digest = hashlib.sha256((folder / reference).read_bytes()).hexdigest()
-        found = RecordedFile(path=reference, sha256=digest if name != "changed" else "0")
-        files_of_run = {"hypotheses": found, "reference": found}
+        recorded_file = RecordedFile(path=reference, sha256=digest if name != "changed" else "0")
+        files_of_run = {"hypotheses": recorded_file, "reference": recorded_file}
         run = RunRecord(subset="test", models=[MODEL], translation=translation, files=files_of_run)
         (folder / f"{name}.json").write_text(sealed(to_builtins(run)))
     (folder / "grid.json").write_text('{"files": 5}')

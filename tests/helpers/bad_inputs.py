@@ -1,4 +1,4 @@
-"""What users give by mistake, and what they are told: a row a mistake.
+"""Mistakes of users and what they are told, a row a mistake.
 
 A command's words stand as one would type them, in the folder that `world` in test_bad_inputs.py fills.
 """
@@ -9,11 +9,11 @@ from typing import NamedTuple
 class Mistake(NamedTuple):
     name: str
     words: str
-    told: str  # a regular expression
+    message: str  # a regular expression
 
 
 def _of(command: str, *rows: tuple[str, str, str]) -> list[Mistake]:
-    return [Mistake(f"{command.split()[0]}: {name}", f"{command} {words}", told) for name, words, told in rows]
+    return [Mistake(f"{command.split()[0]}: {name}", f"{command} {words}", message) for name, words, message in rows]
 
 
 def _train(files: str) -> str:

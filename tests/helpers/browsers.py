@@ -17,32 +17,32 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-features=SpareRendererF
 
 @contextmanager
 def started() -> Iterator[Browser]:
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if not found:
+    executable = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if not executable:
         pytest.fail("no browser: apt-get install chromium, or set CHROMIUM", pytrace=False)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield browser
         browser.close()
 
 
 @contextmanager
 def watched(page: Page, address: Callable[[], str]) -> Iterator[list[str]]:
-    """What the page complains of, and what it asks for beyond an address."""
-    told: list[str] = []
+    """Yield what the page complains of, and what it asks for beyond an address."""
+    complaints: list[str] = []
 
     def dismiss(dialog: Dialog) -> None:
-        told.append(dialog.message)
+        complaints.append(dialog.message)
         dialog.dismiss()
 
     listeners: dict[str, Callable[..., None]] = {
-        "console": lambda message: told.append(message.text),
-        "pageerror": lambda error: told.append(str(error)),
+        "console": lambda message: complaints.append(message.text),
+        "pageerror": lambda error: complaints.append(str(error)),
         "dialog": dismiss,
-        "request": lambda asked: None if asked.url.startswith(address()) else told.append(asked.url),
+        "request": lambda request: None if request.url.startswith(address()) else complaints.append(request.url),
     }
     for event, listener in listeners.items():
         page.on(event, listener)  # type: ignore[call-overload]
-    yield told
+    yield complaints
     for event, listener in listeners.items():
         page.remove_listener(event, listener)

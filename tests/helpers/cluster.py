@@ -1,4 +1,4 @@
-"""As much of SLURM without accounting as a comparison asks for, on this machine: sbatch, squeue, scancel, scontrol."""
+"""Stand-ins on this machine for sbatch, squeue, scancel and scontrol of a SLURM without accounting."""
 
 import stat
 from pathlib import Path

@@ -68,15 +68,15 @@ def run(
     together: bool = False,
     timeout: float = 540,  # within that of a test, which pyproject.toml sets
 ) -> subprocess.CompletedProcess[str]:
-    """With the tests' environment and one thread. `text` is its standard input; `together`: stderr is in stdout."""
+    """Run a command in the tests' environment on one thread; `text` is its stdin, `together` puts stderr in stdout."""
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
     if list(words[: len(TORCHRUN)]) == TORCHRUN:
         variables = {"PYTHON_EXEC": python_of_forks(), **variables}
     file = partial(tempfile.TemporaryFile, "w+")
-    with file() as given, file() as out, file() as err:
-        given.write(text)
-        given.seek(0)
-        streams = (given, out, out if together else err)
+    with file() as stdin, file() as out, file() as err:
+        stdin.write(text)
+        stdin.seek(0)
+        streams = (stdin, out, out if together else err)
         status = status_of(words, str(folder or Path.cwd()), variables, streams, timeout)
         out.seek(0)
         err.seek(0)
@@ -92,13 +92,13 @@ def status_of(
 ) -> int:
     which = server_for(words, variables)
     if which is None:
-        given, out, err = streams
+        stdin, out, err = streams
         return subprocess.run(
-            words, cwd=folder, env=variables, stdin=given, stdout=out, stderr=err, timeout=timeout, check=False
+            words, cwd=folder, env=variables, stdin=stdin, stdout=out, stderr=err, timeout=timeout, check=False
         ).returncode
-    said = words[1:] if words[1:2] == ["-m"] else words
+    arguments = words[1:] if words[1:2] == ["-m"] else words
     numbers = [stream.fileno() for stream in streams]
-    with fork_client.begin(server(which), said, folder, variables, numbers) as connection:
+    with fork_client.begin(server(which), arguments, folder, variables, numbers) as connection:
         connection.settimeout(timeout)
         try:
             return fork_client.status(connection)
@@ -107,7 +107,7 @@ def status_of(
 
 
 def kill_after(words: Sequence[str], folder: Path, reached: Callable[[str], bool]) -> str:
-    """What a command of fairseq's has said when a line is reached, and it is killed."""
+    """Kill a command of fairseq's when a line is reached, and return what it has said."""
     variables = {**os.environ, "OMP_NUM_THREADS": "1"}
     if GPU:
         return kill_executable_after(words, folder, variables, reached)
@@ -142,7 +142,7 @@ def kill_executable_after(
 
 
 def server_for(words: Sequence[str], variables: Mapping[str, str]) -> str | None:
-    """Which, if it can be a fork."""
+    """Return the name of the server that can run a command as a fork, or None."""
     if sys.platform != "linux" or GPU or fork_client.acting(variables) != fork_client.acting(START):
         return None
     if variables.get("PYTHONPATH") not in (START.get("PYTHONPATH"), str(REPOSITORY)):
@@ -201,11 +201,11 @@ def shared() -> Path:
 def python_of_forks() -> str:
     """A Python for what our commands start: a fork too, if it can be."""
     servers, python = shared() / "servers.json", shared() / "python"
-    known = {"train": server("train"), "rest": server("rest"), "usual": fork_client.acting(START)}
+    description = {"train": server("train"), "rest": server("rest"), "usual": fork_client.acting(START)}
     scripts = {str(SCRIPTS / name): which for name, which in SERVED.items()}
     with FileLock(shared() / "python.lock"):
         if not python.exists():
-            servers.write_text(json.dumps({**known, "scripts": scripts}))
+            servers.write_text(json.dumps({**description, "scripts": scripts}))
             client = shlex.join([sys.executable, "-IS", str(Path(fork_client.__file__))])
             python.touch(mode=0o755)
             python.write_text(
@@ -217,7 +217,7 @@ def python_of_forks() -> str:
 
 @contextmanager
 def starting_forks() -> Iterator[None]:
-    """For our commands in this process, and for torchrun."""
+    """Let our commands in this process, and torchrun, start forks."""
     python = sys.executable
     os.environ["PYTHON_EXEC"] = sys.executable = python_of_forks()
     try:

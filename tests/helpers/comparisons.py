@@ -92,8 +92,8 @@ def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
 
 
 def processes_of(folder: Path) -> dict[int, str]:
-    """Those whose command names the folder: pid and command."""
-    found = {}
+    """Return the processes whose command names the folder: pid and command."""
+    commands = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -101,8 +101,8 @@ def processes_of(folder: Path) -> dict[int, str]:
             except OSError:  # it has ended
                 continue
             if str(folder) in words:
-                found[int(entry.name)] = words
-    return found
+                commands[int(entry.name)] = words
+    return commands
 
 
 def results(folder: Path) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def sentences_batched() -> int:
 
 
 def lines_logged_in_three_epochs() -> list[int]:
-    """How often each epoch's line stands in --log-file."""
+    """Count each epoch's lines in --log-file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "log")
         disabled = logging.root.manager.disable
@@ -107,10 +107,10 @@ def numpy_of_either_version_loads() -> bool:
     pickled = io.BytesIO()
     torch.save({"counts": np.arange(4)}, pickled, _use_new_zipfile_serialization=False)
     written = pickled.getvalue()
-    others = [
+    variants = [
         written.replace(old, new) for old, new in ((b"numpy._core.", b"numpy.core."), (b"numpy.core.", b"numpy._core."))
     ]
-    return all(_answer(lambda one=one: _same(checkpoint_utils.torch.load(io.BytesIO(one)))) is True for one in others)
+    return all(_answer(lambda one=one: _same(checkpoint_utils.torch.load(io.BytesIO(one)))) is True for one in variants)
 
 
 def _same(loaded: dict[str, np.ndarray]) -> bool:
@@ -118,7 +118,7 @@ def _same(loaded: dict[str, np.ndarray]) -> bool:
 
 
 def broadcast_state_loads() -> bool:
-    """What rank 0 sends when a distributed run resumes."""
+    """Load what rank 0 sends when a distributed run resumes."""
     sent = {
         "cfg": OmegaConf.create({"model": argparse.Namespace(width=1), "lr": [0.1]}, flags={"allow_objects": True}),
         "model": distributed_utils._TensorPlaceholder(0),
@@ -155,7 +155,7 @@ def empty_batch_validated() -> list[Any]:
 
 
 def _run_on(*extra: str, **environment: str) -> str:
-    """What call_main makes of a command: how its main was run, if at all."""
+    """Return how call_main ran a command's main, if at all."""
     parser = options.get_training_parser()
     args = options.parse_args_and_arch(parser, ["data", "--arch", "transformer", "--optimizer", "sgd", *extra])
     ran = []

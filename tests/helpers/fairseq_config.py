@@ -11,5 +11,5 @@ assert realformer_nmt  # imported to register its parts with fairseq
 
 def configured(*arguments: object) -> DictConfig:
     parser = options.get_training_parser()
-    given = ["no-data", "--arch", "transformer", *map(str, arguments)]
-    return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=given))
+    words = ["no-data", "--arch", "transformer", *map(str, arguments)]
+    return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, input_args=words))

@@ -53,9 +53,9 @@ def address_for(servers: Mapping[str, Any], words: Sequence[str], environment: M
         return None
     place = {"-m": 1, "-c": 2}.get(words[0], 0)  # our commands start `-c TEXT MODULE`
     program = words[place] if len(words) > place else ""
-    known = {"fairseq_cli.train": "train", "torch.distributed.run": "train", **servers["scripts"]}
+    server_names = {"fairseq_cli.train": "train", "torch.distributed.run": "train", **servers["scripts"]}
     rest = words[0] == "-c" or (words[0] == "-m" and program.startswith("fairseq_cli."))
-    which = known.get(program, "rest" if rest else None)
+    which = server_names.get(program, "rest" if rest else None)
     return servers[which] if which else None
 
 

@@ -72,7 +72,9 @@ def answer(ended: int, run: Run) -> None:
     os.close(ended)
 
 
-def become(words: list[str], folder: str, environment: dict[str, str], streams: list[int], said: list[bytes]) -> None:
+def become(
+    words: list[str], folder: str, environment: dict[str, str], streams: list[int], outputs: list[bytes]
+) -> None:
     """The process as it is when the executable has been started and has imported the modules."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -87,7 +89,7 @@ def become(words: list[str], folder: str, environment: dict[str, str], streams: 
         sys.path.insert(0, {"-m": folder, "-c": ""}.get(words[0], str(Path(words[0]).parent)))
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=stream is sys.stderr or bool(os.environ.get("PYTHONUNBUFFERED")))
-    for number, text in enumerate(said, start=1):
+    for number, text in enumerate(outputs, start=1):
         if text:
             os.write(number, text)
     # multiprocessing's own server of forks would import again what is imported here
@@ -96,7 +98,7 @@ def become(words: list[str], folder: str, environment: dict[str, str], streams: 
 
 
 def run(words: list[str]) -> int:
-    """As Python runs the words after its own name. A status that is no number, and an interruption, go on to Python."""
+    """Run words as Python runs those after its name; an interruption or a status that is no number goes on to it."""
     for name in words[1:3]:
         sys.modules.pop(name, None)  # runpy warns of a module that is imported already
     try:
@@ -122,7 +124,7 @@ def run(words: list[str]) -> int:
 
 
 def end(status: int) -> None:
-    """As Python ends, but nothing that was imported is taken apart: its pages would be copied, a third of a second.
+    """End as Python does, but take nothing apart that was imported: its pages would be copied, a third of a second.
     A thread that is left, or an output that cannot be written, is left to Python: it may abort, and say so."""
     threading._shutdown()
     atexit._run_exitfuncs()
@@ -154,20 +156,20 @@ def import_all(modules: Sequence[str]) -> list[bytes]:
         finalizer.atexit = False  # torch's thousands, which take apart what a fork does not own
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)  # as in tests/conftest.py
-    said = [b"", b""]
+    outputs = [b"", b""]
     for number, stream in enumerate((sys.stdout, sys.stderr)):
         stream.flush()
         reader = os.open(f"/proc/self/fd/{number + 1}", os.O_RDONLY | os.O_NONBLOCK)
         with contextlib.suppress(BlockingIOError):  # there is nothing
-            said[number] = os.read(reader, 1 << 16)
+            outputs[number] = os.read(reader, 1 << 16)
         os.close(reader)
-    return said
+    return outputs
 
 
 if __name__ == "__main__":
     listener, python, *modules = sys.argv[1:]
-    said = import_all(modules)
+    outputs = import_all(modules)
     command, streams = serve(socket.socket(fileno=int(listener)))
-    become(**command, streams=streams, said=said)
+    become(**command, streams=streams, outputs=outputs)
     sys.executable = python
     end(run(command["words"]))

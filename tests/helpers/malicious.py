@@ -19,7 +19,7 @@ Hide = Callable[[State, Path, Path], None]  # state of a good one, where the bad
 
 
 class Calls:
-    """What a pickle of this calls when it is loaded."""
+    """Object whose pickle calls a function when it is loaded."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         self.call = function, arguments
@@ -82,11 +82,11 @@ def as_the_oldest_pickle(_: State, path: Path, proof: Path) -> None:
 
 
 def in_a_persistent_id(_: State, path: Path, proof: Path) -> None:
-    """Where torch looks a tensor's storage up."""
+    """Hide the call where torch looks a tensor's storage up."""
 
     class Poisoned(pickle.Pickler):
-        def persistent_id(self, found: Any) -> Any:
-            return ("storage", makes(proof), "0", "cpu", 1) if found == "a tensor" else None
+        def persistent_id(self, obj: Any) -> Any:
+            return ("storage", makes(proof), "0", "cpu", 1) if obj == "a tensor" else None
 
     stream = io.BytesIO()
     Poisoned(stream, protocol=2).dump({"model": {"weight": "a tensor"}})

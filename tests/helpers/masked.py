@@ -27,8 +27,8 @@ def masked_task() -> SimpleNamespace:
     return SimpleNamespace(source_dictionary=dictionary(), cfg=SimpleNamespace(tokens_per_sample=16))
 
 
-def build(family: str, **given: Any) -> MaskedModel:
+def build(family: str, **options: Any) -> MaskedModel:
     torch.manual_seed(1)
     kind = KINDS["bert"].options
-    args = ENCODER | HEADS | kind | NO_DROPOUT | FAMILIES[family] | {"score_length": 16} | given
+    args = ENCODER | HEADS | kind | NO_DROPOUT | FAMILIES[family] | {"score_length": 16} | options
     return MaskedModel.build_model(Namespace(**args), masked_task())

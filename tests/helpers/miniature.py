@@ -83,7 +83,7 @@ def miniature(
 
 
 def served(address: str) -> str:
-    """Where a true URL's file stands under the site: https.www.statmt.org/wmt14/test-full.tgz."""
+    """Return where a true URL's file stands under the site: https.www.statmt.org/wmt14/test-full.tgz."""
     split = urlsplit(address)
     return f"{split.scheme}.{split.hostname}{split.path}"
 
@@ -103,11 +103,11 @@ def pack(name: str, members: Mapping[str, bytes]) -> bytes:
     if not name.endswith((".tar", ".tgz", ".zip")):
         return b"".join(members.values())
     folders = dict.fromkeys(str(parent) for path in members for parent in reversed(PurePosixPath(path).parents[:-1]))
-    others = {f"{folder}/unwanted.cs-en.cs" if folder else "unwanted.cs-en.cs": b"ne\n" for folder in ("", *folders)}
+    unwanted = {f"{folder}/unwanted.cs-en.cs" if folder else "unwanted.cs-en.cs": b"ne\n" for folder in ("", *folders)}
     stream = io.BytesIO()
     if name.endswith(".zip"):
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as pack:
-            for path, data in ({f"{folder}/": b"" for folder in folders} | others | dict(members)).items():
+            for path, data in ({f"{folder}/": b"" for folder in folders} | unwanted | dict(members)).items():
                 pack.writestr(path, data)
         return stream.getvalue()
     with tarfile.open(fileobj=stream, mode="w:gz" if name.endswith(".tgz") else "w") as tar:
@@ -115,7 +115,7 @@ def pack(name: str, members: Mapping[str, bytes]) -> bytes:
             info = tarfile.TarInfo(folder)
             info.type = tarfile.DIRTYPE
             tar.addfile(info)
-        for path, data in (others | dict(members)).items():
+        for path, data in (unwanted | dict(members)).items():
             info = tarfile.TarInfo(path)
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))

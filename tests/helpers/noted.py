@@ -31,5 +31,5 @@ def run(recipe: str, folder: Path, *options: str, failing: str = "") -> tuple[in
 
 
 def models(words: list[str]) -> list[str]:
-    """Of `translate`: what stands before the first option."""
+    """Return the models of `translate`: the words before the first option."""
     return words[1 : next(place for place, word in enumerate(words) if word.startswith("--"))]

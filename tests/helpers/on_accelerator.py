@@ -31,14 +31,14 @@ class NumbersOfTheHost(TorchFunctionMode):
 
 
 def put(model: torch.nn.Module) -> torch.nn.Module:
-    known: dict[int, Tensor] = {}
+    tensors: dict[int, Tensor] = {}
     for module in model.modules():
         for name, value in {**module._parameters, **module._buffers, **vars(module)}.items():
             if isinstance(value, Tensor):
-                made = torch.empty(value.shape, dtype=value.dtype, device=DEVICE)
+                tensor = torch.empty(value.shape, dtype=value.dtype, device=DEVICE)
                 if isinstance(value, torch.nn.Parameter):
-                    made = torch.nn.Parameter(made, value.requires_grad)
-                setattr(module, name, known.setdefault(id(value), made))
+                    tensor = torch.nn.Parameter(tensor, value.requires_grad)
+                setattr(module, name, tensors.setdefault(id(value), tensor))
     vars(model).update(_profile_checked=True)  # ADMIN's profile is read once a training
     return model
 
@@ -97,6 +97,6 @@ def wait_for_a_value(_module: object, _inputs: object, embedded: Tensor) -> Tens
 
 if __name__ == "__main__":
     _setup_privateuseone_for_python_backend(DEVICE)
-    found = {family: outcome(family) for family in FAMILIES}
+    outcomes = {family: outcome(family) for family in FAMILIES}
     slips = {slip.__name__: outcome("post_ln", slip) for slip in (add_a_tensor_of_the_cpu, wait_for_a_value)}
-    print(json.dumps(found | slips))
+    print(json.dumps(outcomes | slips))

@@ -14,27 +14,27 @@ from torch import nn
 
 
 def tpu_of_bf16() -> list[bool]:
-    """With --bf16 alone, and with --tpu beside it."""
+    """Return the value of --tpu with --bf16 alone, and with --tpu beside it."""
     commands = (["data", "--arch", "transformer", "--bf16"], ["data", "--arch", "transformer", "--bf16", "--tpu"])
     return [options.parse_args_and_arch(options.get_training_parser(), command).tpu for command in commands]
 
 
 def product_under_amp_on_a_cpu() -> str:
     """Its type, in a step of training."""
-    found = []
+    dtypes = []
 
     def criterion(model: torch.nn.Module, sample: torch.Tensor) -> tuple[torch.Tensor, int, dict[str, float]]:
         output = model(sample)
-        found.append(str(output.dtype))
+        dtypes.append(str(output.dtype))
         return output.float().sum(), 1, {}
 
     model = ModelOfAWeight()
     FairseqTask.train_step(None, torch.ones(2, 3), model, criterion, wrapped("--amp", model), 1)
-    return found[0]
+    return dtypes[0]
 
 
 def warnings_of_amp_on_a_cpu() -> int:
-    """That there is no CUDA for the scale, and none for autocast."""
+    """Count the warnings that there is no CUDA for the scale, and none for autocast."""
     with warnings.catch_warnings(record=True) as shown:
         product_under_amp_on_a_cpu()
     return sum("CUDA is not available" in str(warning.message) for warning in shown)
@@ -52,7 +52,7 @@ def infinite_gradient_under_amp_on_a_cpu() -> str:
 
 
 def fp32_weights_resumed() -> bool:
-    """Whether an optimiser that is made of the rounded weights and the state has those that were updated."""
+    """Return whether an optimiser made of the rounded weights and the state has the weights that were updated."""
     before, after = (ModelOfAWeight().bfloat16() for _ in range(2))
     optimizer = wrapped("--bf16", before)
     before.weight.grad = torch.ones_like(before.weight)
@@ -75,8 +75,8 @@ class ModelOfAWeight(torch.nn.Linear):
 
 def wrapped(precision: str, model: torch.nn.Module) -> Any:
     """fairseq's optimiser of a precision around Adam."""
-    given = ["data", "--arch", "transformer", "--optimizer", "adam", "--lr", "0.001", precision]
-    config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), given))
+    words = ["data", "--arch", "transformer", "--optimizer", "adam", "--lr", "0.001", precision]
+    config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), words))
     kind = optim.AMPOptimizer if precision == "--amp" else optim.FP16Optimizer
     return kind.build_optimizer(config, list(model.parameters()))
 
@@ -103,8 +103,8 @@ def averaged(dtype: torch.dtype = torch.float32, in_fp32: bool = False) -> list[
     nn.init.ones_(model.tied.weight)
     model.profile.fill_(3)
     average.step(model, 1)
-    found = average.get_model()
-    return [found.one.weight.item(), found.tied_again.weight.item(), found.profile.item()]
+    averaged_model = average.get_model()
+    return [averaged_model.one.weight.item(), averaged_model.tied_again.weight.item(), averaged_model.profile.item()]
 
 
 def averaged_in_half_precision() -> list[float]:

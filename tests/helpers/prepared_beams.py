@@ -23,6 +23,6 @@ def beams_before_and_after(model: TranslationModel) -> tuple[Beams, Beams]:
     return before, beams(search.generate([model], sample))
 
 
-def beams(found: list[list[dict[str, torch.Tensor]]]) -> Beams:
-    every = [beam for of_sentence in found for beam in of_sentence]
+def beams(hypotheses: list[list[dict[str, torch.Tensor]]]) -> Beams:
+    every = [beam for of_sentence in hypotheses for beam in of_sentence]
     return Beams([beam["tokens"].tolist() for beam in every], torch.stack([beam["score"] for beam in every]))

@@ -15,12 +15,12 @@ def number(word: str) -> Any:
 
 def flags(words: list[str]) -> dict[str, Any]:
     """--name value, --name alone as True; what comes later holds."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for place, word in enumerate(words):
         if word.startswith("--"):
             following = words[place + 1] if place + 1 < len(words) else "--"
-            found[word[2:]] = True if following.startswith("--") else number(following)
-    return found
+            values[word[2:]] = True if following.startswith("--") else number(following)
+    return values
 
 
 def dry_run(capsys: Any, *arguments: object) -> list[str]:

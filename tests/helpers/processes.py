@@ -1,4 +1,4 @@
-"""What commands of fairseq's say, in a folder of their own; their two outputs as one."""
+"""Commands of fairseq's, run in a folder of their own, and their two outputs as one."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,14 +13,14 @@ class Outcome(NamedTuple):
 
 
 def said(arguments: list[str], folder: Path, text: str = "") -> str:
-    """What a command says to the end, which is to be a success."""
+    """Run a command that is to succeed, and return all that it says."""
     done = commands.run(arguments, folder=folder, text=text, together=True)
     assert done.returncode == 0, done.stdout[-3000:]
     return done.stdout
 
 
 def run_all(jobs: dict[str, list[str]], folder: Path) -> dict[str, str]:
-    """What each command says; all are to succeed."""
+    """Run commands that are to succeed, and return what each says."""
     return {name: said(arguments, folder) for name, arguments in jobs.items()}
 
 

@@ -34,7 +34,7 @@ def make_quick() -> None:
 
 
 def _compose_silently() -> None:
-    """And leave nothing behind that names a job."""
+    """Compose once without a message, and leave nothing behind that names a job."""
     singletons = dict(Singleton._instances)
     logging.disable()
     with warnings.catch_warnings():
@@ -48,24 +48,24 @@ def _compose_silently() -> None:
 def _composed(compose: Any, parser: OverridesParser) -> Any:
     @functools.cache
     def unchosen(name: str) -> tuple[DictConfig, list[warnings.WarningMessage]]:
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as messages:
             warnings.simplefilter("always")
-            return compose(name, [], strict=False), said
+            return compose(name, [], strict=False), messages
 
     def composed(name: str, overrides: list[str], **kwargs: Any) -> DictConfig:
-        own = [setting for setting in overrides if "." in setting.partition("=")[0]]
-        choices = [setting.split("=", 1) for setting in overrides if setting not in own]
+        settings = [setting for setting in overrides if "." in setting.partition("=")[0]]
+        choices = [setting.split("=", 1) for setting in overrides if setting not in settings]
         nodes = [ConfigStore.instance().repo.get(group, {}).get(f"{choice}.yaml") for group, choice in choices]
         if None in nodes:
             return compose(name, overrides, **kwargs)
-        before, said = unchosen(name)
-        for one in said:
+        before, messages = unchosen(name)
+        for one in messages:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         cfg = copy.deepcopy(before)
-        for (group, _), chosen in zip(choices, nodes, strict=True):
-            cfg[group] = copy.deepcopy(chosen.node)
+        for (group, _), config_node in zip(choices, nodes, strict=True):
+            cfg[group] = copy.deepcopy(config_node.node)
         with flag_override(cfg, "struct", True):  # there are no others than those that are registered
-            ConfigLoaderImpl._apply_overrides_to_config(parser.parse_overrides(own), cfg)
+            ConfigLoaderImpl._apply_overrides_to_config(parser.parse_overrides(settings), cfg)
         return cfg
 
     return composed

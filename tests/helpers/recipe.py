@@ -21,7 +21,7 @@ def script(recipe: str, manifest: Path, folder: Path, *options: str, flags: Sequ
 
 
 def commands(printed: str, program: str) -> list[list[str]]:
-    """Of a dry run: the lines that are run when it is pasted, or, of another program, those in its comments."""
+    """Return a program's lines of a dry run: ours are run when it is pasted, those of another stand in comments."""
     lines = [
         line.removeprefix("# ") for line in printed.splitlines() if (program == "realformer-nmt") != (line[:1] == "#")
     ]

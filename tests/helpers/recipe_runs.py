@@ -19,7 +19,7 @@ def environment(**changes: str) -> Mapping[str, str]:
 
 
 def start(words: Sequence[object], log: Path, **changes: str) -> subprocess.Popen[bytes]:
-    """In a process group of its own, its two outputs in one file."""
+    """Start a command in a process group of its own, with its two outputs in one file."""
     with log.open("ab") as output:
         return subprocess.Popen(
             [str(word) for word in words],

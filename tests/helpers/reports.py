@@ -1,4 +1,4 @@
-"""What fairseq's commands print, read."""
+"""Read what fairseq's commands print."""
 
 import re
 from collections import defaultdict
@@ -24,7 +24,7 @@ class Hypothesis(NamedTuple):
 
 
 class Translations(NamedTuple):
-    """What fairseq-generate and fairseq-interactive print, by number of the sentence."""
+    """Output of fairseq-generate or fairseq-interactive, by number of the sentence."""
 
     hypotheses: dict[int, list[Hypothesis]]
     token_scores: dict[int, list[list[float]]]
@@ -33,7 +33,7 @@ class Translations(NamedTuple):
 
     @property
     def best(self) -> list[str]:
-        """In the order of the source."""
+        """Best hypothesis of each sentence, in the order of the source."""
         return [self.hypotheses[number][0].text for number in sorted(self.hypotheses)]
 
 

@@ -281,7 +281,7 @@ KEPT = {"state", "states", "created", "started", "finished", "metric", "metrics"
 
 
 def empty() -> Results:
-    """Before any cell is trained: no metric but the loss is known, nor how many lines there are to score."""
+    """Return results before any cell is trained: the loss is the only known metric, and no lines are counted."""
     results = unfinished()
     blank = {"state": "waiting", "scores": {}, "curves": CellCurves(), "evidence": None, "hours": None}
     results.cells[:] = [replace(cell, **blank) for cell in results.cells]

@@ -1,4 +1,4 @@
-"""What is done with the server's page, in a browser."""
+"""Use the server's page in a browser."""
 
 from playwright.sync_api import Locator, Page
 

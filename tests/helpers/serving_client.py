@@ -65,17 +65,20 @@ def serving(models: Mapping[str, Served], limits: Limits = DEFAULT) -> Iterator[
     with server.bound("127.0.0.1", 0) as listening:
         listening.listen(64)
         batches = Batches(limits.most_waiting)
-        ours = server.build(app.interface(models, batches, limits, HOSTS), limits.most_seconds)
-        thread = threading.Thread(target=server.run, args=(ours, listening))
+        http_server = server.build(app.interface(models, batches, limits, HOSTS), limits.most_seconds)
+        thread = threading.Thread(target=server.run, args=(http_server, listening))
         thread.start()
         try:
             yield Client(listening.getsockname()[1])
         finally:
-            ours.should_exit = True
+            http_server.should_exit = True
             thread.join()
             batches.close()
 
 
 def hypotheses(answer: Answer) -> list[list[tuple[str, float]]]:
     assert answer.status == 200, answer.body
-    return [[(each["text"], each["score"]) for each in found["hypotheses"]] for found in answer.json["translations"]]
+    return [
+        [(each["text"], each["score"]) for each in translation["hypotheses"]]
+        for translation in answer.json["translations"]
+    ]

@@ -18,7 +18,7 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 @dataclass
 class Waits:
-    """Instead of sleeping."""
+    """Waits that are noted instead of slept."""
 
     seconds: list[float] = field(default_factory=list)
 
@@ -36,8 +36,8 @@ class Waits:
         return Patience(delays, stall=60, clock=clock, sleep=self.seconds.append)
 
 
-def packing(server: ArchiveServer, *paths: str, known: int | None = SIZE, sha256: str = SHA256) -> Packing:
-    return Packing(tuple(server.url + path for path in paths or ("/a.tgz",)), bytes=known, sha256=sha256)
+def packing(server: ArchiveServer, *paths: str, size: int | None = SIZE, sha256: str = SHA256) -> Packing:
+    return Packing(tuple(server.url + path for path in paths or ("/a.tgz",)), bytes=size, sha256=sha256)
 
 
 def downloaded(folder: Path) -> bool:

@@ -29,7 +29,7 @@ NAMES = {
 INITIAL = {  # ours by theirs
     "static_alpha": "static_alpha",
     "static_beta": "static_beta",
-    **{theirs: ours for theirs, ours in NAMES.items() if not theirs.startswith(".")},
+    **{their_name: our_name for their_name, our_name in NAMES.items() if not their_name.startswith(".")},
 }
 SUBLAYERS = {"self_attn": "self_attn_layer_norm", "ffn": "final_layer_norm"}
 

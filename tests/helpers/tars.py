@@ -25,7 +25,7 @@ def entry(kind: bytes, data: bytes, name: str = "top.en") -> bytes:
 
 
 def record(key: bytes, value: bytes) -> bytes:
-    """Of pax: its length counts itself."""
+    """Return a record of pax, whose length counts itself."""
     rest = b" " + key + b"=" + value + b"\n"
     length = len(rest) + 1
     while len(str(length)) + len(rest) != length:

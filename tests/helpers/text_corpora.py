@@ -40,17 +40,17 @@ def write_questions(path: Path, number: int, seed: int) -> None:
     for place in range(number):
         keys = [LETTERS[key] for key in chance.permutation(8)[:4]]
         facts = [f"{key}1 {key}2" if chance.random() < 0.5 else f"{key}1" for key in keys]
-        asked, context = int(chance.integers(4)), " ".join(facts)
-        answers = [{"text": facts[asked], "answer_start": context.index(facts[asked])}]
-        questions = [{"id": f"{path.stem}-{place}", "question": keys[asked], "answers": answers}]
+        index, context = int(chance.integers(4)), " ".join(facts)
+        answers = [{"text": facts[index], "answer_start": context.index(facts[index])}]
+        questions = [{"id": f"{path.stem}-{place}", "question": keys[index], "answers": answers}]
         paragraphs.append({"context": context, "qas": questions})
     path.write_text(json.dumps({"version": "1.1", "data": [{"title": "letters", "paragraphs": paragraphs}]}))
 
 
 def pieces() -> bytes:
     """A model of sentencepiece's."""
-    made = io.BytesIO()
+    model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(LETTERS * 20), model_writer=made, vocab_size=12, hard_vocab_limit=False, minloglevel=2
+        sentence_iterator=iter(LETTERS * 20), model_writer=model, vocab_size=12, hard_vocab_limit=False, minloglevel=2
     )
-    return made.getvalue()
+    return model.getvalue()

@@ -65,7 +65,7 @@ def build(**options: Any) -> TranslationModel:
 
 
 def combination(parts: tuple[str, ...], **options: Any) -> TranslationModel:
-    """Of four parts, and a norm if there is a fifth."""
+    """Return a model of four parts, and a norm if there is a fifth, with its gates opened."""
     return opened(build(**dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options))
 
 
@@ -79,7 +79,7 @@ def opened(model: Model) -> Model:
 
 
 def is_length(model: nn.Module, name: str) -> bool:
-    """Whether a parameter is the length that a ScaleNorm gives, which the next norm may take back."""
+    """Return whether a parameter is the length that a ScaleNorm gives, which the next norm may take back."""
     return isinstance(model.get_submodule(name.rpartition(".")[0]), ScaleNorm)
 
 

@@ -136,7 +136,7 @@ def weights(settings: dict[str, Any], seed: int) -> dict[str, torch.Tensor]:
 
 
 def scale(name: str) -> float:
-    """So large that scores of sentences differ by more than the precision of fp32."""
+    """Return a scale so large that scores of sentences differ by more than the precision of fp32."""
     return 0.3 if "encoder.layer" in name or name.endswith("bias") else 0.8
 
 

@@ -30,11 +30,13 @@ def untrained(checkout: Path, **scheme: bool) -> tuple[nn.Module, nn.Module]:
 
 def scales(encoder: nn.Module, decoder: nn.Module, *, feed_forward: str = "") -> Outputs:
     """Return the initial weights; torchscale has its feed-forward blocks in a module of their own."""
-    own = [f"self_attn.{part}_proj" for part in ("q", "v", "out")]
+    self_attention = [f"self_attn.{part}_proj" for part in ("q", "v", "out")]
     across = [f"encoder_attn.{part}_proj" for part in ("q", "v", "out")]
     blocks = [f"{feed_forward}fc1", f"{feed_forward}fc2"]
-    found = bounds("encoder", encoder.layers, *own, *blocks) | bounds("decoder", decoder.layers, *own, *across, *blocks)
-    return {name.replace(feed_forward, "") if feed_forward else name: value for name, value in found.items()}
+    weights = bounds("encoder", encoder.layers, *self_attention, *blocks) | bounds(
+        "decoder", decoder.layers, *self_attention, *across, *blocks
+    )
+    return {name.replace(feed_forward, "") if feed_forward else name: value for name, value in weights.items()}
 
 
 def run(encoder: nn.Module, decoder: nn.Module) -> Outputs:

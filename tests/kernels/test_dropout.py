@@ -16,16 +16,16 @@ def test_drops_a_share_of_p_and_keeps_the_mean(kind: type[Dropout], p: float) ->
     out = module(torch.full((NUMBER,), 2.0))
     deviation = (p * (1 - p) / NUMBER) ** 0.5
     assert (out == 0).float().mean().item() == pytest.approx(p, abs=5 * deviation)
-    kept = out[out != 0]
-    torch.testing.assert_close(kept, torch.full_like(kept, 2 / (1 - p)), rtol=1e-3, atol=0)
+    nonzero = out[out != 0]
+    torch.testing.assert_close(nonzero, torch.full_like(nonzero, 2 / (1 - p)), rtol=1e-3, atol=0)
     assert out.double().mean().item() == pytest.approx(2, abs=5 * 2 * deviation / (1 - p))
 
 
 def test_neighbours_are_dropped_independently() -> None:
     torch.manual_seed(2)
-    kept = (Dropout(0.5).train()(torch.ones(NUMBER)) > 0).double() - 0.5
+    signs = (Dropout(0.5).train()(torch.ones(NUMBER)) > 0).double() - 0.5
     for distance in (1, 2, 3, 4, 5):
-        correlation = (kept[distance:] * kept[:-distance]).mean() * 4
+        correlation = (signs[distance:] * signs[:-distance]).mean() * 4
         assert abs(correlation) < 5 / NUMBER**0.5
 
 
@@ -40,9 +40,9 @@ def test_the_gradient_passes_where_the_value_did(activation: str, dtype: torch.d
     plain = x.detach().clone().requires_grad_()
     activated = module.activation(plain)
     activated.sum().backward()
-    kept = (out != 0).to(dtype)
-    torch.testing.assert_close(out, activated * kept / 0.75, rtol=2e-2, atol=1e-6)
-    torch.testing.assert_close(x.grad, plain.grad * kept / 0.75, rtol=2e-2, atol=1e-6)
+    mask = (out != 0).to(dtype)
+    torch.testing.assert_close(out, activated * mask / 0.75, rtol=2e-2, atol=1e-6)
+    torch.testing.assert_close(x.grad, plain.grad * mask / 0.75, rtol=2e-2, atol=1e-6)
 
 
 def test_nothing_is_dropped_outside_training_unless_asked_for() -> None:

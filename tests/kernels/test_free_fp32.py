@@ -25,15 +25,15 @@ def rounded() -> TranslationModel:
 
 def translations(model: TranslationModel) -> list[list[int]]:
     sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
-    found = ShortlistGenerator([model], dictionary(), beam_size=2, max_len_b=6).generate([model], sample)
-    return [beam["tokens"].tolist() for beams in found for beam in beams]
+    hypotheses = ShortlistGenerator([model], dictionary(), beam_size=2, max_len_b=6).generate([model], sample)
+    return [beam["tokens"].tolist() for beams in hypotheses for beam in beams]
 
 
 @needs_int8
 def test_no_matrix_is_left_in_fp32() -> None:
-    kept = {name: weight for name, weight in rounded().named_parameters() if weight.dim() > 1}
-    assert {name.rpartition(".")[0].rpartition(".")[2] for name in kept} == {"embed_tokens"}
-    assert {weight.dtype for weight in kept.values()} == {torch.float16}
+    matrices = {name: weight for name, weight in rounded().named_parameters() if weight.dim() > 1}
+    assert {name.rpartition(".")[0].rpartition(".")[2] for name in matrices} == {"embed_tokens"}
+    assert {weight.dtype for weight in matrices.values()} == {torch.float16}
 
 
 @needs_int8
@@ -41,9 +41,9 @@ def test_embeddings_are_those_in_fp16() -> None:
     exact, words = build().eval(), torch.tensor([[4, 7, PAD]])
     model = copy.deepcopy(exact)
     model.make_generation_fast_(precision="int8")
-    found: Tensor = model.encoder.embed_tokens(words)
-    assert torch.equal(found, exact.encoder.embed_tokens(words).half().float())
-    assert found.dtype == torch.float32
+    embedding: Tensor = model.encoder.embed_tokens(words)
+    assert torch.equal(embedding, exact.encoder.embed_tokens(words).half().float())
+    assert embedding.dtype == torch.float32
 
 
 @needs_int8

@@ -24,8 +24,8 @@ def test_the_product_is_torchs(outputs: int, bias: bool) -> None:
     layer, x = linear.linear(64, outputs, bias), torch.randn(3, 2, 64)
     layer.make_generation_fast_()
     with torch.no_grad():
-        found = layer(x)
-    torch.testing.assert_close(found, torch.nn.functional.linear(x, layer.weight, layer.bias), rtol=1e-4, atol=1e-5)
+        product = layer(x)
+    torch.testing.assert_close(product, torch.nn.functional.linear(x, layer.weight, layer.bias), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.usefixtures("processor")

@@ -14,8 +14,8 @@ CPU = torch.device("cpu")
 
 
 def test_it_knows_an_intel() -> None:
-    found = subprocess.run(["/usr/bin/lscpu"], capture_output=True, text=True, check=True).stdout
-    assert matmul.onednn_leads(CPU) == ("GenuineIntel" not in found)
+    cpu_info = subprocess.run(["/usr/bin/lscpu"], capture_output=True, text=True, check=True).stdout
+    assert matmul.onednn_leads(CPU) == ("GenuineIntel" not in cpu_info)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -23,11 +23,11 @@ def test_it_knows_an_intel() -> None:
 def test_values_and_gradients_are_torchs(shape: tuple[int, ...], bias: bool) -> None:
     layer, x = nn.Linear(6, 7, bias=bias), torch.randn(*shape, 6, requires_grad=True)
     inputs = (x, *layer.parameters())
-    found = Product.apply(x, layer.weight, layer.bias)
+    actual = Product.apply(x, layer.weight, layer.bias)
     expected = layer(x)
-    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(actual, expected)
     d_y = torch.randn_like(expected)
-    for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (found, expected)), strict=True):
+    for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (actual, expected)), strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -42,9 +42,9 @@ def test_values_and_gradients_are_torchs(shape: tuple[int, ...], bias: bool) -> 
 def test_no_matter_how_they_lie_in_memory(x: torch.Tensor, d_y: torch.Tensor) -> None:
     layer = nn.Linear(6, 7)
     inputs = (x.detach().requires_grad_(), *layer.parameters())
-    found, expected = Product.apply(*inputs), layer(inputs[0])
-    torch.testing.assert_close(found, expected)
-    for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (found, expected)), strict=True):
+    actual, expected = Product.apply(*inputs), layer(inputs[0])
+    torch.testing.assert_close(actual, expected)
+    for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (actual, expected)), strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -57,9 +57,9 @@ def test_of_nothing_the_gradient_is_zero(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_gradient_that_nobody_wants_is_not_made() -> None:
-    asked = SimpleNamespace(saved_tensors=(torch.randn(3, 6), torch.randn(7, 6)), needs_input_grad=(False, True, False))
-    made = Product.backward(asked, torch.randn(3, 7))
-    assert [gradient is not None for gradient in made] == [False, True, False]
+    ctx = SimpleNamespace(saved_tensors=(torch.randn(3, 6), torch.randn(7, 6)), needs_input_grad=(False, True, False))
+    gradients = Product.backward(ctx, torch.randn(3, 7))
+    assert [gradient is not None for gradient in gradients] == [False, True, False]
 
 
 @pytest.mark.parametrize("weights", [LARGE - 64, LARGE])

@@ -16,7 +16,7 @@ from realformer_nmt.kernels.native.library import HIDDEN
 
 
 def eight_bits(x: Tensor, weight: Tensor) -> NDArray[np.float64]:
-    """In whole numbers, row by row."""
+    """Multiply row by row, rounded to whole numbers of eight bits."""
     rows, columns = (tensor.numpy().astype(np.float64) for tensor in (x, weight))
     scales, other = (np.abs(matrix).max(1, keepdims=True) / 127 for matrix in (rows, columns))
     whole = np.rint(rows / scales).astype(np.int64) @ np.rint(columns / other).astype(np.int64).T
@@ -34,8 +34,8 @@ def test_int8_is_the_product_of_rounded_rows(rows: int, library: str, monkeypatc
     monkeypatch.setattr(int8, "_fbgemm_leads", lambda: library == "fbgemm")
     chance = torch.Generator().manual_seed(rows)
     x, weight, bias = (torch.randn(*shape, generator=chance) for shape in ((rows, 96), (33, 96), (33,)))
-    found = int8.Int8(weight, bias)((x * 10)[None])[0]
-    np.testing.assert_allclose(found, eight_bits(x * 10, weight) + bias.numpy(), rtol=1e-5, atol=2e-4)
+    product = int8.Int8(weight, bias)((x * 10)[None])[0]
+    np.testing.assert_allclose(product, eight_bits(x * 10, weight) + bias.numpy(), rtol=1e-5, atol=2e-4)
 
 
 @needs_int8
@@ -83,9 +83,9 @@ def test_onednn_has_instructions_for_it_without_amx_too(instructions: str) -> No
         "-c",
         f"import torch; from realformer_nmt.kernels.int8 import Int8; Int8({rows}, None)({rows})",
     ]
-    chosen = {"ONEDNN_VERBOSE": "1", "ONEDNN_MAX_CPU_ISA": instructions}
-    said = subprocess.run(words, env=os.environ | chosen, capture_output=True, text=True, check=True).stdout
-    (product,) = (line for line in said.splitlines() if ",exec,cpu,matmul," in line)
+    variables = {"ONEDNN_VERBOSE": "1", "ONEDNN_MAX_CPU_ISA": instructions}
+    output = subprocess.run(words, env=os.environ | variables, capture_output=True, text=True, check=True).stdout
+    (product,) = (line for line in output.splitlines() if ",exec,cpu,matmul," in line)
     assert ",ref" not in product
 
 
@@ -128,7 +128,7 @@ def test_precisions_follow_from_the_processors_instructions(
 
 
 def test_torch_finds_the_instructions_that_are_found_here() -> None:
-    """So that no test above is left out on a processor that could run it."""
+    """No test above may be left out on a processor that could run it."""
     assert ("int8" in precision.supported()) >= torch.cpu._is_vnni_supported()
     assert ("bf16" in precision.supported()) >= torch.cpu._is_avx512_bf16_supported()
 

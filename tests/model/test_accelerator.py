@@ -20,11 +20,11 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_every_family_trains_and_decodes_elsewhere_alone() -> None:
-    """In a process of its own, since a device is registered for good."""
+    """The trial has a process of its own, since a device is registered for good."""
     command = [sys.executable, REPOSITORY / "tests/helpers/on_accelerator.py"]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
-    slipped, waited = found.pop("add_a_tensor_of_the_cpu"), found.pop("wait_for_a_value")
-    assert found == dict.fromkeys(FAMILIES, "well")
+    outcomes = json.loads(done.stdout.splitlines()[-1])
+    slipped, waited = outcomes.pop("add_a_tensor_of_the_cpu"), outcomes.pop("wait_for_a_value")
+    assert outcomes == dict.fromkeys(FAMILIES, "well")
     assert slipped.startswith("FakeTensorDeviceMismatchError")
     assert waited.startswith("DataDependentOutputException")

@@ -21,12 +21,12 @@ def test_ours_computes_what_the_authors_code_does(family: str) -> None:
         json.loads((RECORDS / f"{family}.json").read_text()),
         importlib.import_module(f"authors_code.{family}"),
     )
-    expected, ours = record.pop("outputs"), module.ours()
+    expected, outputs = record.pop("outputs"), module.ours()
     assert Source(**record) == module.SOURCE
-    assert ours.keys() == expected.keys()
-    for name, output in ours.items():
-        theirs = torch.tensor(expected[name])
-        torch.testing.assert_close(output, theirs, atol=1e-5, rtol=1e-5, msg=lambda text, name=name: f"{name}: {text}")
+    assert outputs.keys() == expected.keys()
+    for name, output in outputs.items():
+        authors = torch.tensor(expected[name])
+        torch.testing.assert_close(output, authors, atol=1e-5, rtol=1e-5, msg=lambda text, name=name: f"{name}: {text}")
 
 
 def test_every_record_is_of_a_family() -> None:

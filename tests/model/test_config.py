@@ -1,4 +1,4 @@
-"""What cannot be built is refused with what was given, what is allowed and what to do."""
+"""A model that cannot be built is refused with what was given, what is allowed and what to do."""
 
 from typing import Any
 

@@ -40,13 +40,13 @@ def loss_and_gradients(model: TranslationModel) -> tuple[Tensor, dict[str, Tenso
     return loss.detach().cpu(), gradients
 
 
-def assert_alike(found: dict[str, Tensor], expected: dict[str, Tensor], rounding: float) -> None:
+def assert_alike(actual: dict[str, Tensor], expected: dict[str, Tensor], rounding: float) -> None:
     """A gradient that is zero on paper, of a key's bias, is what rounding left of larger ones: softmax is in fp32."""
-    assert found.keys() == expected.keys()
+    assert actual.keys() == expected.keys()
     left_over = 0.1 * rounding * max(gradient.abs().max().item() for gradient in expected.values())
     for name, gradient in expected.items():
         tolerance = rounding * gradient.abs().max().item() + left_over
-        torch.testing.assert_close(found[name], gradient, rtol=0, atol=tolerance)
+        torch.testing.assert_close(actual[name], gradient, rtol=0, atol=tolerance)
 
 
 @needs_gpu
@@ -96,7 +96,8 @@ def test_no_training_step_waits_for_a_value(family: str) -> None:
 def test_checkpointed_60_layers_have_the_gradients_of_others(family: str) -> None:
     deep = {"encoder_layers": 60, "decoder_layers": 12}
     model, checkpointed = (
-        trained_once(family, **deep, checkpoint_activations=wanted).double().cuda() for wanted in (False, True)
+        trained_once(family, **deep, checkpoint_activations=checkpointing).double().cuda()
+        for checkpointing in (False, True)
     )
     checkpointed.load_state_dict(model.state_dict())
     (loss, expected), (same, gradients) = map(loss_and_gradients, (model, checkpointed))

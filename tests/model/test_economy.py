@@ -1,4 +1,4 @@
-"""What the speed rests on, counted rather than timed: operations, synchronisations, arrays kept, caches copied."""
+"""Speed rests on few operations, synchronisations, arrays kept and caches copied: they are counted, not timed."""
 
 import subprocess
 import sys
@@ -68,7 +68,7 @@ def test_the_plug_in_imports_nothing_but_itself_beyond_what_fairseq_does() -> No
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("training", [True, False])
 def test_a_forward_pass_waits_for_no_value(family: str, training: bool) -> None:
-    """On the meta device, whose tensors have none: asking for one is an error."""
+    """Tensors of the meta device have no values: asking for one is an error."""
     model = profiled(build(**FAMILIES[family], dropout=0.1, attention_dropout=0.1)).train(training).to("meta")
     source, previous = SOURCE.to("meta"), PREVIOUS.to("meta")
     with pytest.raises(RuntimeError, match="meta"):
@@ -185,9 +185,9 @@ def test_a_loss_in_chunks_equals_torchs(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("realformer_nmt.training.fused_loss.LAUNCH_CHUNK", 4 * 9)  # four of ten tokens at a time
     features, weight, target = torch.randn(10, 5), torch.randn(9, 5), torch.randint(2, 9, (10,))
     target[3] = PAD
-    ours, theirs = ([value.clone().requires_grad_() for value in (features, weight)] for _ in range(2))
-    loss, nll = ProjectedNLL.apply(*ours, target, 0.1, PAD)
-    logits = theirs[0] @ theirs[1].t()
+    fused_inputs, plain_inputs = ([value.clone().requires_grad_() for value in (features, weight)] for _ in range(2))
+    loss, nll = ProjectedNLL.apply(*fused_inputs, target, 0.1, PAD)
+    logits = plain_inputs[0] @ plain_inputs[1].t()
     uniform = 0.1 / 8
     expected_nll = torch.nn.functional.cross_entropy(logits, target, ignore_index=PAD, reduction="sum")
     smooth = -logits.log_softmax(-1)[target != PAD].sum()
@@ -196,5 +196,5 @@ def test_a_loss_in_chunks_equals_torchs(monkeypatch: pytest.MonkeyPatch) -> None
     (3 * expected).backward()
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(nll, expected_nll)
-    for one, other in zip(ours, theirs, strict=True):
+    for one, other in zip(fused_inputs, plain_inputs, strict=True):
         torch.testing.assert_close(one.grad, other.grad)

@@ -1,4 +1,4 @@
-"""What holds for any depth and any length."""
+"""Scores are carried alike at any depth, and padding changes nothing at any length."""
 
 import torch
 from hypothesis import given, settings
@@ -42,5 +42,5 @@ def test_padding_changes_nothing(source: list[int], target: list[int], before: i
     longer = torch.tensor([[EOS, *target] + [PAD] * after])
     with torch.no_grad():
         expected, _ = MODELS[carry](alone, None, previous)
-        found, _ = MODELS[carry](padded, None, longer)
-    torch.testing.assert_close(found[:, : previous.size(1)], expected, rtol=1e-4, atol=1e-5)
+        logits, _ = MODELS[carry](padded, None, longer)
+    torch.testing.assert_close(logits[:, : previous.size(1)], expected, rtol=1e-4, atol=1e-5)

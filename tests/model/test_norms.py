@@ -50,7 +50,7 @@ def test_formula(name: str) -> None:
 
 @pytest.mark.parametrize("name", NORMS)
 def test_a_norm_is_exact_for_an_input_more_exact_than_its_weights(name: str) -> None:
-    """As ResiDual's second stream is; and it returns the type that it gets."""
+    """ResiDual's second stream is such an input; a norm returns the type that it gets."""
     norm = at_random(NORMS[name](WIDTH)).half()
     expected = by_hand(name, at_random(NORMS[name](WIDTH)).half().float(), X)
     assert norm(X).dtype is torch.float32

@@ -36,18 +36,20 @@ def topology(request: pytest.FixtureRequest) -> str:
 def pair(request: pytest.FixtureRequest, topology: str) -> Pair:
     """Ours, holding the weights of a stock model; the biases, which start at 0 in ours, are random in both."""
     options = OPTIONS[request.param]
-    theirs = stock(topology == "pre", **options)
+    stock_model = stock(topology == "pre", **options)
     torch.manual_seed(6)
-    for parameter in theirs.parameters():
+    for parameter in stock_model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    ours = build(residual_topology=topology, **options)
-    ours.load_state_dict(theirs.state_dict(), strict=True)
-    return ours.eval(), theirs.eval()
+    package_model = build(residual_topology=topology, **options)
+    package_model.load_state_dict(stock_model.state_dict(), strict=True)
+    return package_model.eval(), stock_model.eval()
 
 
 def test_equal_logits_and_attention(pair: Pair) -> None:
-    (ours, ours_extra), (theirs, theirs_extra) = (model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS) for model in pair)
-    torch.testing.assert_close(ours[REAL], theirs[REAL], rtol=0, atol=1e-5)
+    (logits, ours_extra), (stock_logits, theirs_extra) = (
+        model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS) for model in pair
+    )
+    torch.testing.assert_close(logits[REAL], stock_logits[REAL], rtol=0, atol=1e-5)
     torch.testing.assert_close(ours_extra["attn"][0][REAL], theirs_extra["attn"][0][REAL], rtol=0, atol=1e-5)
 
 
@@ -69,19 +71,19 @@ def test_equal_loss_and_gradients(pair: Pair) -> None:
 
 def test_equal_beam_search(pair: Pair) -> None:
     sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
-    ours, theirs = (
+    hypotheses, stock_hypotheses = (
         SequenceGenerator([model], dictionary(), beam_size=4, max_len_b=10).generate([model], sample) for model in pair
     )
-    for one, other in zip(ours, theirs, strict=True):
+    for one, other in zip(hypotheses, stock_hypotheses, strict=True):
         assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
         scores = [torch.stack([beam["score"] for beam in beams]) for beams in (one, other)]
         torch.testing.assert_close(*scores, rtol=0, atol=1e-5)
 
 
 def test_our_weights_load_into_stock(topology: str) -> None:
-    ours, theirs = build(residual_topology=topology).eval(), stock(topology == "pre").eval()
-    theirs.load_state_dict(ours.state_dict(), strict=True)
-    logits = [model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)[0] for model in (ours, theirs)]
+    package_model, stock_model = build(residual_topology=topology).eval(), stock(topology == "pre").eval()
+    stock_model.load_state_dict(package_model.state_dict(), strict=True)
+    logits = [model(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)[0] for model in (package_model, stock_model)]
     torch.testing.assert_close(*(both[REAL] for both in logits), rtol=0, atol=1e-5)
 
 
@@ -96,12 +98,12 @@ def test_scaled_weights_do_not_load_into_stock() -> None:
 def test_attention_starts_as_wide_as_stocks(width: int, scaling: str) -> None:
     """Stock's encoder-decoder attention has another gain where the widths of the sides differ."""
     sizes = {"encoder_embed_dim": width, "decoder_embed_dim": 64}
-    ours, theirs = (
+    weights, stock_weights = (
         dict(model.named_parameters()) for model in (build(residual_scaling=scaling, **sizes), stock(False, **sizes))
     )
-    for name, weight in theirs.items():
+    for name, weight in stock_weights.items():
         if "attn" in name and name.endswith("weight") and weight.dim() == 2:
-            assert ours[name].abs().max().item() == pytest.approx(weight.abs().max().item(), rel=0.01), name
+            assert weights[name].abs().max().item() == pytest.approx(weight.abs().max().item(), rel=0.01), name
 
 
 def test_initial_weights_are_spread_as_xavier_says() -> None:
@@ -124,10 +126,10 @@ def test_initial_weights_are_spread_as_xavier_says() -> None:
 
 
 def test_left_padded_targets_are_refused() -> None:
-    left = task()
-    left.cfg = SimpleNamespace(left_pad_target=True)
+    left_padded_task = task()
+    left_padded_task.cfg = SimpleNamespace(left_pad_target=True)
     with pytest.raises(ValueError, match="--left-pad-target is not supported: leave it out"):
-        TranslationModel.build_model(Namespace(**SIZE), left)
+        TranslationModel.build_model(Namespace(**SIZE), left_padded_task)
 
 
 def test_separate_dictionaries_cannot_share_all_embeddings() -> None:

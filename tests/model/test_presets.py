@@ -111,8 +111,8 @@ def test_what_the_user_passes_goes_before_the_preset() -> None:
 
 
 def test_a_masked_model_takes_the_options_of_the_package_too() -> None:
-    chosen = ("--score-carry", "sum", "--encoder-window", "7")
-    args = parsed("--arch", "realformer_etc_tiny", *chosen, task="masked_lm")
+    flags = ("--score-carry", "sum", "--encoder-window", "7")
+    args = parsed("--arch", "realformer_etc_tiny", *flags, task="masked_lm")
     assert (args.score_carry, args.encoder_window, args.encoder_attention_pattern) == ("sum", 7, "global_local")
     assert (args.residual_scaling, args.max_positions) == ("admin", 4096)
 

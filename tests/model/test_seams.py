@@ -139,30 +139,30 @@ def branches(number: int) -> tuple[list[nn.Module], Tensor]:
     return [nn.Linear(WIDTH, WIDTH) for _ in range(number)], torch.randn(2, 3, WIDTH)
 
 
-def run(topology: Topology, made: list[nn.Module], x: Tensor, layer: int) -> tuple[Tensor, list[nn.Module]]:
-    places = [Place(number // layer + 1, number, number % layer == layer - 1) for number in range(len(made))]
+def run(topology: Topology, sublayers: list[nn.Module], x: Tensor, layer: int) -> tuple[Tensor, list[nn.Module]]:
+    places = [Place(number // layer + 1, number, number % layer == layer - 1) for number in range(len(sublayers))]
     norms, stream = [topology.norm(place) for place in places], topology.enter(x)
     for parameter in (p for norm in norms for p in norm.parameters()):
         nn.init.normal_(parameter)
-    for branch, norm, place in zip(made, norms, places, strict=True):
+    for branch, norm, place in zip(sublayers, norms, places, strict=True):
         stream = topology.write(stream, branch(topology.read(stream, norm, place)), Plain(), norm, place)
     return stream[0], norms
 
 
 def test_what_is_told_the_end_of_a_layer_against_its_formula() -> None:
-    made, x = branches(4)
-    actual, norms = run(BottomToTop(Stack("encoder", 2, 2), WIDTH), made, x, layer=2)
+    sublayers, x = branches(4)
+    actual, norms = run(BottomToTop(Stack("encoder", 2, 2), WIDTH), sublayers, x, layer=2)
     for first in (0, 2):
-        middle = norms[first](x + made[first](x))
-        x = norms[first + 1](middle + made[first + 1](middle) + x)
+        middle = norms[first](x + sublayers[first](x))
+        x = norms[first + 1](middle + sublayers[first + 1](middle) + x)
     torch.testing.assert_close(actual, x)
 
 
 def test_what_has_two_norms_and_parameters_against_its_formula() -> None:
-    made, x = branches(4)
+    sublayers, x = branches(4)
     topology = Peri(Stack("encoder", 2, 2), WIDTH)
-    actual, norms = run(topology, made, x, layer=2)
-    for branch, norm, gain in zip(made, norms, topology.gain, strict=True):
+    actual, norms = run(topology, sublayers, x, layer=2)
+    for branch, norm, gain in zip(sublayers, norms, topology.gain, strict=True):
         x = x + gain * norm.after(branch(norm.before(x)))
     torch.testing.assert_close(actual, x)
 

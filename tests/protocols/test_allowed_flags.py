@@ -1,4 +1,4 @@
-"""What a grid or a protocol may set of fairseq-train, and what it may not."""
+"""Flags of fairseq-train that a grid or a protocol may set, and those that it may not."""
 
 import json
 from dataclasses import fields
@@ -32,20 +32,20 @@ VALUES = ["/etc", "a/b", "--user-dir", "--user-dir=/x", "-x", "${oc.env:HOME}", 
 
 @pytest.mark.parametrize("name", [*CODE, *FILES, *ADDRESSES])
 def test_a_file_names_no_code_no_place_and_no_address(name: str, tmp_path: Path) -> None:
-    grid, own = tmp_path / "grid.toml", tmp_path / "own.toml"
+    grid, protocol_file = tmp_path / "grid.toml", tmp_path / "own.toml"
     for table in ("[train]", "[[override]]\nseed = 1\n[override.train]"):
         grid.write_text(f'families = ["admin"]\nlayers = ["1"]\n{table}\n"{name}" = "x"\n')
         with pytest.raises(UserError, match="may not be set in a file"):
             grids.load(grid)
     for table in ("[train]", "[corpora.c.train]", '[layers."1".train]', '[corpora.c.layers."1".train]'):
-        own.write_text(f'base = "small"\n{table}\n"{name}" = "x"\n')
+        protocol_file.write_text(f'base = "small"\n{table}\n"{name}" = "x"\n')
         if table != '[corpora.c.layers."1".train]':
             with pytest.raises(UserError, match="may not be set in a file"):
-                protocol.load(str(own), "c", "1")
+                protocol.load(str(protocol_file), "c", "1")
 
 
 def test_a_file_sets_every_number_of_a_side() -> None:
-    """What its encoder or its decoder is like; a family's parts have no side in their names."""
+    """A side is the encoder or the decoder; a family's parts have no side in their names."""
     sides = [name for field in fields(TranslationConfig) if (name := field.name).startswith(("encoder_", "decoder_"))]
     assert {name.replace("_", "-") for name in sides} <= ALLOWED
 
@@ -62,9 +62,9 @@ def test_what_a_familys_name_stands_for_is_no_setting_of_a_grid(name: str, tmp_p
 @pytest.mark.parametrize("name", ["fp16", "optimizer", "best-checkpoint-metric", "lr"])
 def test_a_value_is_a_number_or_a_word(name: str, value: str) -> None:
     """Behind a switch, a word that begins as a flag would be one."""
-    for given in (value, [value]):
+    for setting in (value, [value]):
         with pytest.raises(ValueError, match=f"--{name} "):
-            check_harmless({name: given})
+            check_harmless({name: setting})
 
 
 @pytest.mark.parametrize(

@@ -18,28 +18,28 @@ def test_the_command_is_the_papers(row: Row, tmp_path: Path, capsys: Any) -> Non
         *(capsys, "--data", tmp_path / "none", "--folder", tmp_path, "--arch", "realformer", "--layers", row.layers),
         *("--protocol", row.protocol, "--corpus", row.corpus, "--gpus", row.gpus, "--subwords", "moses_bpe"),
     )
-    given = flags(words)
+    options = flags(words)
     encoder, _, decoder = row.layers.partition("-")
-    assert (given["encoder-layers"], given["decoder-layers"]) == (float(encoder), float(decoder or encoder))
-    assert (given["optimizer"], given["lr"], given["lr-scheduler"]) == (row.optimizer, row.lr, row.schedule)
-    assert given["warmup-updates"] == row.warmup
-    assert given[row.length[0]] == row.length[1]
-    assert (given["max-tokens"], given["update-freq"]) == (row.max_tokens, row.update_freq)
-    assert row.gpus * given["max-tokens"] * given["update-freq"] == row.tokens
-    assert ("nproc-per-node" in given, given.get("nproc-per-node", 1)) == (row.gpus > 1, row.gpus)
-    assert given.get("distributed-world-size", 1) == row.gpus
-    assert (given["fp16"], given["fp16-scale-window"]) == (True, 256)
-    assert {name: given[name] for name in EVERYWHERE} == EVERYWHERE
+    assert (options["encoder-layers"], options["decoder-layers"]) == (float(encoder), float(decoder or encoder))
+    assert (options["optimizer"], options["lr"], options["lr-scheduler"]) == (row.optimizer, row.lr, row.schedule)
+    assert options["warmup-updates"] == row.warmup
+    assert options[row.length[0]] == row.length[1]
+    assert (options["max-tokens"], options["update-freq"]) == (row.max_tokens, row.update_freq)
+    assert row.gpus * options["max-tokens"] * options["update-freq"] == row.tokens
+    assert ("nproc-per-node" in options, options.get("nproc-per-node", 1)) == (row.gpus > 1, row.gpus)
+    assert options.get("distributed-world-size", 1) == row.gpus
+    assert (options["fp16"], options["fp16-scale-window"]) == (True, 256)
+    assert {name: options[name] for name in EVERYWHERE} == EVERYWHERE
     width, ffn, heads = (256, 1024, 4) if row.corpus == "iwslt14_de_en" else (512, 2048, 8)
     for side in ("encoder", "decoder"):
-        assert [given[f"{side}-{name}"] for name in ("embed-dim", "ffn-embed-dim", "attention-heads")] == [
+        assert [options[f"{side}-{name}"] for name in ("embed-dim", "ffn-embed-dim", "attention-heads")] == [
             *(width, ffn, heads)
         ]
     residual = row.protocol == "residual"
-    assert (given["dropout"], given["weight-decay"]) == ((0.3, 1e-4) if residual else (0.1, 0))
-    kept = {"last": "keep-last-epochs", "best": "keep-best-checkpoints"}[row.average[0]]
-    assert given[kept] == row.average[1]
-    assert ("total-num-update" in given) == (row.schedule == "linear")
+    assert (options["dropout"], options["weight-decay"]) == ((0.3, 1e-4) if residual else (0.1, 0))
+    keep_option = {"last": "keep-last-epochs", "best": "keep-best-checkpoints"}[row.average[0]]
+    assert options[keep_option] == row.average[1]
+    assert ("total-num-update" in options) == (row.schedule == "linear")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
@@ -66,19 +66,19 @@ def test_the_arithmetic_in_a_file_is_right(file: Path) -> None:
             gpus, tokens, freq = (int(part.split()[0].replace(",", "")) for part in product.split(" x "))
             assert gpus * tokens * freq == int(total.replace(",", ""))
             assert freq == int(value.split("=")[1])
-    known = {load(name, row.corpus, row.layers).tokens_a_step for name in shipped() for row in ROWS}
-    assert {row.tokens for row in ROWS} <= known
+    step_sizes = {load(name, row.corpus, row.layers).tokens_a_step for name in shipped() for row in ROWS}
+    assert {row.tokens for row in ROWS} <= step_sizes
 
 
 def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
-    own = tmp_path / "mine.toml"
-    own.write_text('base = "realformer"\nepochs = 7\n[train]\ndropout = 0.25\n')
-    mine, base = load(str(own), "wmt14_en_fr"), load("realformer", "wmt14_en_fr")
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "realformer"\nepochs = 7\n[train]\ndropout = 0.25\n')
+    mine, base = load(str(file), "wmt14_en_fr"), load("realformer", "wmt14_en_fr")
     assert (mine.name, mine.epochs, mine.train["dropout"]) == ("mine", 7, 0.25)
     assert (mine.lenpen, mine.tokens_a_step) == (0.8, 640_000)
     assert {**mine.train, "dropout": 0.1} == base.train
-    own.write_text('base = "realformer"\nprecision = "int8"\n')
-    assert load(str(own), "wmt14_en_fr").decoding == [*base.decoding, "--precision", "int8"]
+    file.write_text('base = "realformer"\nprecision = "int8"\n')
+    assert load(str(file), "wmt14_en_fr").decoding == [*base.decoding, "--precision", "int8"]
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    own = tmp_path / "mine.toml"
-    own.write_text(text)
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
     with pytest.raises(UserError, match=message):
-        load(str(own))
+        load(str(file))
 
 
 def test_an_unknown_protocol_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Which protocol a training takes, whose it is, and how that of its family's paper differs."""
+"""The notice names a training's protocol, whose it is, and how that of its family's paper differs."""
 
 from pathlib import Path
 
@@ -30,10 +30,10 @@ from realformer_nmt.tasks import TASKS
     ],
 )
 def test_the_line_names_protocol_and_paper(protocol: str, family: str, parts: list[str]) -> None:
-    said = protocol_notice.line(load(protocol, "wmt14_en_de", "18"), family, "wmt14_en_de", "18")
-    assert all(part in said for part in parts), said
-    assert "\n" not in said
-    assert (";" in said) != (family in load(protocol).families)
+    notice = protocol_notice.line(load(protocol, "wmt14_en_de", "18"), family, "wmt14_en_de", "18")
+    assert all(part in notice for part in parts), notice
+    assert "\n" not in notice
+    assert (";" in notice) != (family in load(protocol).families)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -51,8 +51,8 @@ def test_the_line_names_protocols_of_the_same_task_alone() -> None:
 
 
 def test_a_changed_protocol_is_not_the_papers(tmp_path: Path) -> None:
-    own = tmp_path / "mine.toml"
-    own.write_text('base = "realformer"\nepochs = 7\n')
-    said = protocol_notice.line(load(str(own)), "realformer", None, "6")
-    assert said.startswith("protocol mine (of no paper); for realformer there is --protocol realformer (He et al.")
-    assert said.endswith("which differs in epochs")
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "realformer"\nepochs = 7\n')
+    notice = protocol_notice.line(load(str(file)), "realformer", None, "6")
+    assert notice.startswith("protocol mine (of no paper); for realformer there is --protocol realformer (He et al.")
+    assert notice.endswith("which differs in epochs")

@@ -1,4 +1,4 @@
-"""What trainings log, as the trackers' own packages have it: `make trackers` installs them and runs this."""
+"""The trackers' own packages read what trainings log: `make trackers` installs them and runs this."""
 
 import os
 import struct
@@ -23,7 +23,7 @@ Logged = dict[str, dict[int, float]]  # by update
 
 @pytest.fixture(scope="module")
 def cell(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of `compare`, which logs to both; nothing is sent."""
+    """Folder of a cell of `compare`, which logs to both trackers; nothing is sent."""
     pytest.importorskip("wandb")
     folder = tmp_path_factory.mktemp("tracked")
     grid = comparisons.write_grid(folder, toy_corpus)
@@ -46,13 +46,13 @@ def cell(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written(cell: Path) -> Logged:
     """The losses in fairseq's own log."""
     curves = Curves(cell)
-    found = {
+    losses = {
         name: {int(point["update"]): point["nll_loss"] for point in points}
         for name, points in (("train_inner", curves.train), ("valid", curves.valid))
     }
-    assert len(found["train_inner"]) > 9
-    assert found["valid"]
-    return found
+    assert len(losses["train_inner"]) > 9
+    assert losses["valid"]
+    return losses
 
 
 def records(file: Path) -> Iterator[Any]:
@@ -74,16 +74,16 @@ def test_weights_and_biases_has_one_run_of_the_cells_name_with_the_losses_of_the
 ) -> None:
     (run,) = (cell / run_files.WANDB).glob("offline-run-*")
     (file,) = run.glob("*.wandb")
-    found = list(records(file))
-    (begun,) = (each.run for each in found if each.HasField("run"))
+    entries = list(records(file))
+    (begun,) = (each.run for each in entries if each.HasField("run"))
     assert (begun.project, begun.display_name) == ("depth", cell.name)
-    assert [each.exit.exit_code for each in found if each.HasField("exit")] == [0]
+    assert [each.exit.exit_code for each in entries if each.HasField("exit")] == [0]
     logged: Logged = {name: {} for name in written}
-    for each in found:
-        told = {item.key or item.nested_key[0]: item.value_json for item in each.history.item}
+    for each in entries:
+        values = {item.key or item.nested_key[0]: item.value_json for item in each.history.item}
         for name in logged:
-            if f"{name}/nll_loss" in told:
-                logged[name][int(told["_step"])] = float(told[f"{name}/nll_loss"])
+            if f"{name}/nll_loss" in values:
+                logged[name][int(values["_step"])] = float(values[f"{name}/nll_loss"])
     assert logged == written
 
 

@@ -1,4 +1,4 @@
-"""What `realformer-nmt train --dry-run` prints, and what it refuses."""
+"""`realformer-nmt train --dry-run` prints the right command, and refuses what cannot be."""
 
 import json
 from dataclasses import asdict
@@ -29,10 +29,10 @@ def test_machines_are_counted_together(tmp_path: Path, capsys: Any) -> None:
     options = ["--layers", "60-12", "--corpus", "wmt14_en_fr", "--gpus", 8, "--nodes", 2, "--master", "first:29400"]
     words = dry_run(capsys, *given(tmp_path, *options, "--node-rank", 1))
     assert words[0] == "torchrun"
-    found = flags(words)
-    assert (found["nproc-per-node"], found["nnodes"], found["node-rank"]) == (8, 2, 1)
-    assert (found["master-addr"], found["master-port"]) == ("first", 29400)
-    assert (found["distributed-world-size"], found["update-freq"]) == (16, 16)
+    fairseq_options = flags(words)
+    assert (fairseq_options["nproc-per-node"], fairseq_options["nnodes"], fairseq_options["node-rank"]) == (8, 2, 1)
+    assert (fairseq_options["master-addr"], fairseq_options["master-port"]) == ("first", 29400)
+    assert (fairseq_options["distributed-world-size"], fairseq_options["update-freq"]) == (16, 16)
 
 
 def test_one_gpu_needs_no_launcher(tmp_path: Path, capsys: Any) -> None:
@@ -57,29 +57,29 @@ def test_the_precision(
     tmp_path: Path, capsys: Any, monkeypatch: Any, options: list[object], expected: str | None
 ) -> None:
     monkeypatch.setattr("realformer_nmt.kernels.precision.supported", lambda: ("fp32", "bf16"))
-    found = flags(dry_run(capsys, *given(tmp_path, *options)))
-    assert [name for name in ("fp16", "bf16") if name in found] == ([expected] if expected else [])
-    assert ("cpu" in found) == (options[1] == 0)
+    fairseq_options = flags(dry_run(capsys, *given(tmp_path, *options)))
+    assert [name for name in ("fp16", "bf16") if name in fairseq_options] == ([expected] if expected else [])
+    assert ("cpu" in fairseq_options) == (options[1] == 0)
 
 
 def test_a_cpu_that_would_emulate_bf16_trains_in_fp32_by_itself(monkeypatch: Any) -> None:
     monkeypatch.setattr("realformer_nmt.kernels.precision.supported", lambda: ("fp32", "int8"))
-    assert [precision_of(Machines(0), asked) for asked in ("auto", "bf16", None)] == ["fp32", "bf16", "fp32"]
+    assert [precision_of(Machines(0), precision) for precision in ("auto", "bf16", None)] == ["fp32", "bf16", "fp32"]
 
 
 def test_flags_of_ones_own_go_before_the_protocols(tmp_path: Path, capsys: Any) -> None:
-    found = flags(dry_run(capsys, *given(tmp_path, "--", "--encoder-embed-dim", 64, "--tensorboard-logdir", "x")))
-    assert (found["encoder-embed-dim"], found["decoder-embed-dim"], found["tensorboard-logdir"]) == (64, 512, "x")
+    options = flags(dry_run(capsys, *given(tmp_path, "--", "--encoder-embed-dim", 64, "--tensorboard-logdir", "x")))
+    assert (options["encoder-embed-dim"], options["decoder-embed-dim"], options["tensorboard-logdir"]) == (64, 512, "x")
 
 
 def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) -> None:
-    found = flags(dry_run(capsys, *given(tmp_path, "--tensorboard", "--average", 3)))
-    assert found["tensorboard-logdir"] == str(tmp_path / "run/tensorboard")
-    assert found["keep-last-epochs"] == 3
+    options = flags(dry_run(capsys, *given(tmp_path, "--tensorboard", "--average", 3)))
+    assert options["tensorboard-logdir"] == str(tmp_path / "run/tensorboard")
+    assert options["keep-last-epochs"] == 3
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--tensorboard"], "--tensorboard needs a package that is not installed: pip install tensorboard,"),
         (["--", "--wandb-project", "x"], "--wandb-project needs a package that is not installed: pip install wandb,"),
@@ -87,12 +87,12 @@ def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) ->
     ],
 )
 def test_a_tracker_that_is_not_installed_is_told(
-    options: list[str], told: str, toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    options: list[str], message: str, toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SummaryWriter", "wandb", "get_aim_run"):
         monkeypatch.setattr(progress_bar, name, None)
     assert main(["train", *map(str, given(tmp_path, *options, data=toy_corpus))]) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
@@ -126,9 +126,9 @@ def test_bleu_is_validated_as_the_subwords_ask(tmp_path: Path, capsys: Any) -> N
     assert "eval-bleu" not in bare
     options = ["--corpus", "wmt14_en_fr", "--subwords", "moses_bpe"]
     words = dry_run(capsys, *given(tmp_path, *options))
-    found = flags(words)
-    assert (found["eval-bleu"], found["eval-bleu-detok"], found["eval-bleu-remove-bpe"]) == (True, "moses", "@@ ")
-    assert json.loads(found["eval-bleu-detok-args"]) == {"source_lang": "en", "target_lang": "fr"}
+    moses = flags(words)
+    assert (moses["eval-bleu"], moses["eval-bleu-detok"], moses["eval-bleu-remove-bpe"]) == (True, "moses", "@@ ")
+    assert json.loads(moses["eval-bleu-detok-args"]) == {"source_lang": "en", "target_lang": "fr"}
     (tmp_path / "data").mkdir()
     note = {
         "corpus": "/some/where/wmt14_en_fr.toml",
@@ -141,8 +141,8 @@ def test_bleu_is_validated_as_the_subwords_ask(tmp_path: Path, capsys: Any) -> N
     assert dry_run(capsys, *given(tmp_path)) == words
     note["subwords"] = "sentencepiece"
     (tmp_path / "data/prepare.json").write_text(json.dumps(note))
-    found = flags(dry_run(capsys, *given(tmp_path)))
-    assert (found["eval-bleu-detok"], found["eval-bleu-remove-bpe"]) == ("space", "sentencepiece")
+    pieces = flags(dry_run(capsys, *given(tmp_path)))
+    assert (pieces["eval-bleu-detok"], pieces["eval-bleu-remove-bpe"]) == ("space", "sentencepiece")
     assert main(["train", *given(tmp_path, *options), "--dry-run"]) == 1
     assert "prepare.json says sentencepiece" in capsys.readouterr().err
 
@@ -198,8 +198,10 @@ def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpu
 def test_embeddings_are_carried_over_from_a_run_alone(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
     (tmp_path / "first.pt").touch()
     begun = ["--from", tmp_path / "first.pt", "--carry-embeddings", tmp_path / "old"]
-    found = flags(dry_run(capsys, *given(tmp_path, *begun)))
-    assert [found[name] for name in ("finetune-from-model", "carry-embeddings")] == [str(word) for word in begun[1::2]]
+    options = flags(dry_run(capsys, *given(tmp_path, *begun)))
+    assert [options[name] for name in ("finetune-from-model", "carry-embeddings")] == [
+        str(word) for word in begun[1::2]
+    ]
     assert main(["train", *given(tmp_path, "--gpus", 0, *begun[2:], data=toy_corpus)]) == 1
     assert f"--carry-embeddings {tmp_path / 'old'} needs --from RUN" in capsys.readouterr().err
 

@@ -31,7 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]
 
 @pytest.fixture(scope="session")
 def program_path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """In forks, for what runs to its end."""
+    """PATH with a program that runs in forks, for what runs to its end."""
     return path_with_program(tmp_path_factory.mktemp("forked"), forked())
 
 
@@ -56,7 +56,7 @@ def scored(served: dict[str, Path], program_path: str, once: Callable[..., Path]
 
 
 def output(words: list[str], program_path: str) -> str:
-    """What a recipe prints; it is to succeed."""
+    """Run a recipe that is to succeed, and return what it prints."""
     done = subprocess.run(
         words, env=environment(PATH=program_path), capture_output=True, text=True, timeout=500, check=False
     )

@@ -23,14 +23,14 @@ def trained_on(words: list[str]) -> list[list[str]]:
 
 def test_each_german_sentence_gets_a_tagged_source_that_the_other_direction_wrote(tmp_path: Path) -> None:
     demo(tmp_path)
-    status, asked = run("back_translation", tmp_path, str(PAIRS))
+    status, commands = run("back_translation", tmp_path, str(PAIRS))
     assert status == 0
     stages = ["prepare", "train", "translate", "prepare", "prepare", "train", "train", *["translate", "score"] * 2]
-    assert [words[0] for words in asked] == [*stages, "significance"]
+    assert [words[0] for words in commands] == [*stages, "significance"]
     out = tmp_path / "out"
     assert (out / "alone.de").read_text().splitlines() == GERMAN[PAIRS:]
     assert (out / "back.en").read_text().splitlines() == [f"<BT> {line.upper()}" for line in GERMAN[PAIRS:]]
-    first, backwards, back, both, alone, *_ = asked
+    first, backwards, back, both, alone, *_ = commands
     pairs = [str(out / f"pairs.{language}") for language in ("en", "de")]
     assert trained_on(first) == [pairs[::-1]]
     assert (flags(first)["source"], flags(first)["target"]) == ("de", "en")
@@ -42,8 +42,8 @@ def test_each_german_sentence_gets_a_tagged_source_that_the_other_direction_wrot
 
 def test_the_two_models_differ_in_their_data_alone(tmp_path: Path) -> None:
     demo(tmp_path)
-    _, asked = run("back_translation", tmp_path, str(PAIRS))
-    both, alone = (flags(words) for words in asked[5:7])
+    _, commands = run("back_translation", tmp_path, str(PAIRS))
+    both, alone = (flags(words) for words in commands[5:7])
     out = str(tmp_path / "out")
     assert both == {**alone, "data": f"{out}/data/data-bin", "folder": f"{out}/with"}
     assert alone["data"] == f"{out}/pairs_data/data-bin"
@@ -51,5 +51,5 @@ def test_the_two_models_differ_in_their_data_alone(tmp_path: Path) -> None:
 
 def test_nothing_is_trained_on_what_was_not_translated(tmp_path: Path) -> None:
     demo(tmp_path)
-    status, asked = run("back_translation", tmp_path, str(PAIRS), failing="translate")
-    assert (status != 0, [words[0] for words in asked]) == (True, ["prepare", "train", "translate"])
+    status, commands = run("back_translation", tmp_path, str(PAIRS), failing="translate")
+    assert (status != 0, [words[0] for words in commands]) == (True, ["prepare", "train", "translate"])

@@ -8,14 +8,14 @@ from printed import flags
 
 
 def test_the_students_differ_in_their_targets_alone(tmp_path: Path) -> None:
-    status, asked = run("distillation", tmp_path, "300", "6-2")
+    status, commands = run("distillation", tmp_path, "300", "6-2")
     assert status == 0
     stages = ["translate", "prepare", "train", "train", *["translate", "score"] * 3, "significance"]
-    assert [words[0] for words in asked] == stages
-    translated, prepared, taught, untaught = asked[:4]
-    said, text = str(tmp_path / "out/said/hypotheses.txt"), tmp_path / "demo/text"
+    assert [words[0] for words in commands] == stages
+    translated, prepared, taught, untaught = commands[:4]
+    hypotheses, text = str(tmp_path / "out/said/hypotheses.txt"), tmp_path / "demo/text"
     assert flags(translated)["input"] == str(text / "train.en")
-    assert prepared[prepared.index("--train") + 1 :][:2] == [str(text / "train.en"), said]
+    assert prepared[prepared.index("--train") + 1 :][:2] == [str(text / "train.en"), hypotheses]
     assert flags(prepared)["like"] == str(tmp_path / "demo/data")
     places = {"data": str(tmp_path / "out/data/data-bin"), "folder": str(tmp_path / "out/taught")}
     assert flags(taught) == {**flags(untaught), **places}
@@ -25,13 +25,13 @@ def test_the_students_differ_in_their_targets_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("named", [[], ["runs/one"], ["runs/one", "runs/two words"]])
 def test_the_teachers_are_one_or_an_ensemble_and_are_scored_as_they_teach(named: list[str], tmp_path: Path) -> None:
-    status, asked = run("distillation", tmp_path, *(["750", "12-1", *named] if named else []))
+    status, commands = run("distillation", tmp_path, *(["750", "12-1", *named] if named else []))
     cells = [str(tmp_path / "demo/cells" / f"{family}-6-s1") for family in ("pre_ln", "admin", "realformer")]
-    translated = [models(words) for words in asked if words[0] == "translate"]
+    translated = [models(words) for words in commands if words[0] == "translate"]
     students = [[str(tmp_path / "out" / name)] for name in ("taught", "untaught")]
     assert (status, translated) == (0, [named or cells, named or cells, *students])
 
 
 def test_nothing_is_trained_on_what_no_teacher_said(tmp_path: Path) -> None:
-    status, asked = run("distillation", tmp_path, failing="translate")
-    assert (status != 0, [words[0] for words in asked]) == (True, ["translate"])
+    status, commands = run("distillation", tmp_path, failing="translate")
+    assert (status != 0, [words[0] for words in commands]) == (True, ["translate"])

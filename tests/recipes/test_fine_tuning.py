@@ -7,24 +7,24 @@ from printed import flags
 
 
 def test_each_model_that_is_trained_on_has_one_beside_it_that_is_not(tmp_path: Path) -> None:
-    status, asked = run("fine_tuning", tmp_path)
+    status, commands = run("fine_tuning", tmp_path)
     assert status == 0
     demo, out = tmp_path / "demo", tmp_path / "out"
-    trained = {Path(str(flags(words)["folder"])).name: flags(words) for words in asked if words[0] == "train"}
+    trained = {Path(str(flags(words)["folder"])).name: flags(words) for words in commands if words[0] == "train"}
     assert trained.keys() == {"tuned", "scratch", "carried", "own_scratch"}
     before = str(demo / "cells/realformer-6-s1")
     carried = {"from": before, "carry-embeddings": str(demo / "data/data-bin")}
     beginnings = {"tuned": {"from": before}, "carried": carried}
     for (name, begun), other in zip(beginnings.items(), ("scratch", "own_scratch"), strict=True):
         assert trained[name] == {**trained[other], "folder": str(out / name), **begun}
-    like, own = (flags(words) for words in asked if words[0] == "prepare")
+    like, fresh = (flags(words) for words in commands if words[0] == "prepare")
     assert (like["like"], trained["tuned"]["data"]) == (str(demo / "data"), f"{like['folder']}/data-bin")
-    assert ("like" in own, trained["carried"]["data"]) == (False, f"{own['folder']}/data-bin")
+    assert ("like" in fresh, trained["carried"]["data"]) == (False, f"{fresh['folder']}/data-bin")
 
 
 def test_what_was_forgotten_is_measured_on_the_first_text(tmp_path: Path) -> None:
-    _, asked = run("fine_tuning", tmp_path)
-    translated = [(*models(words), flags(words)["prepared"]) for words in asked if words[0] == "translate"]
+    _, commands = run("fine_tuning", tmp_path)
+    translated = [(*models(words), flags(words)["prepared"]) for words in commands if words[0] == "translate"]
     before, after, home = tmp_path / "demo/cells/realformer-6-s1", tmp_path / "out/tuned", tmp_path / "demo/data"
     assert translated[-2:] == [(str(before), str(home)), (str(after), str(home))]
-    assert [words[0] for words in asked[-3:]] == ["significance"] * 3
+    assert [words[0] for words in commands[-3:]] == ["significance"] * 3

@@ -30,7 +30,7 @@ def test_no_output_is_kept(cells: dict[str, dict[str, Any]]) -> None:
 
 
 def test_it_installs_this_checkout_and_its_engine(cells: dict[str, dict[str, Any]]) -> None:
-    """As README says it."""
+    """The command that installs the engine is README's."""
     package, engine = sources(cells)["install"].splitlines()
     place = re.fullmatch(r"%pip install --quiet (\S+)\[all\]", package)
     assert place
@@ -54,9 +54,9 @@ def test_every_other_cell_runs_and_two_architectures_are_compared(
         elif name != "install":
             assert not python.runsource(text, name, "exec"), "an unfinished line"
     shown = capsys.readouterr().out
-    found = {cell["family"]: cell for cell in json.loads(Path("tiny/results.json").read_text())["cells"]}
-    assert found.keys() == {"pre_ln", "realformer"}
-    for family, cell in found.items():
+    by_family = {cell["family"]: cell for cell in json.loads(Path("tiny/results.json").read_text())["cells"]}
+    assert by_family.keys() == {"pre_ln", "realformer"}
+    for family, cell in by_family.items():
         assert f"{cell['scores']['bleu']['score']:.2f}" in re.findall(rf"^\| {family} .*", shown, re.MULTILINE)[0]
     assert Path("tiny/report.html").stat().st_size
     assert shown.splitlines()[-1] == names["model"].translate(["The teacher turned on the light."], beam=2)[0]

@@ -27,30 +27,30 @@ def run(words: list[str], program_path: str) -> subprocess.CompletedProcess[str]
 
 
 def result(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / RUN / "run.json").read_text())
-    return found
+    record: dict[str, Any] = json.loads((folder / RUN / "run.json").read_text())
+    return record
 
 
 @pytest.mark.parametrize("name", ["wmt14_en_de", "wmt14_en_fr"])
 def test_a_recipe_goes_from_archives_to_scores(name: str, scored: Scored) -> None:
     folder = scored(name)
-    found = result(folder)
-    assert found["lines"] == 60
-    assert found["protocol"] == "realformer"
-    assert found["averaged"] == ["checkpoint2.pt", "checkpoint3.pt"]
-    assert (found["arch"], found["training_seed"]) == ("realformer", 1111)
+    record = result(folder)
+    assert record["lines"] == 60
+    assert record["protocol"] == "realformer"
+    assert record["averaged"] == ["checkpoint2.pt", "checkpoint3.pt"]
+    assert (record["arch"], record["training_seed"]) == ("realformer", 1111)
     beam, lenpen = {"wmt14_en_de": (4, 0.6), "wmt14_en_fr": (5, 0.8)}[name]
-    assert (found["decoding"]["beam"], found["decoding"]["lenpen"]) == (beam, lenpen)
-    assert {"bleu", "chrf", "tokenised_bleu"} <= set(found["scores"])
-    assert found["gpu_hours"] == 0
-    assert {figure["dataset"] for figure in found["published"]} == {
+    assert (record["decoding"]["beam"], record["decoding"]["lenpen"]) == (beam, lenpen)
+    assert {"bleu", "chrf", "tokenised_bleu"} <= set(record["scores"])
+    assert record["gpu_hours"] == 0
+    assert {figure["dataset"] for figure in record["published"]} == {
         {"de": "WMT14 En-De", "fr": "WMT14 En-Fr"}[name[-2:]]
     }
-    assert {figure["comparable_with"] for figure in found["published"]} == {None}  # these are not 3,003 lines
-    assert {"subset", "loss", "nll_loss", "bleu"} == set(found["validation"])
-    assert len({member["sha256"] for member in found["models"][0]["averaged"]}) == 2
+    assert {figure["comparable_with"] for figure in record["published"]} == {None}  # these are not 3,003 lines
+    assert {"subset", "loss", "nll_loss", "bleu"} == set(record["validation"])
+    assert len({member["sha256"] for member in record["models"][0]["averaged"]}) == 2
     note = json.loads((folder / RUN / "train.json").read_text())
-    assert found["wall_clock_hours"] == note["wall_clock_hours"] > 0
+    assert record["wall_clock_hours"] == note["wall_clock_hours"] > 0
     hypotheses = (folder / RUN / "translation/hypotheses.txt").read_bytes()
     assert hypotheses.count(b"\n") == 60
     log = (folder / RUN / "train.log").read_text()
@@ -103,7 +103,7 @@ def is_announced(stage: str, log: Path) -> bool:
 
 
 def under_way(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
-    """Of the long stages a part is done, of the others the process was started."""
+    """Return a test of each stage being under way: a part of a long one is done, or the process was started."""
     return {
         "prepare": (folder / "data/stages/text.json").exists,
         "train": (folder / RUN / "checkpoints/checkpoint_last.pt").exists,
@@ -114,7 +114,7 @@ def under_way(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
 def test_killed_in_every_stage_the_result_is_the_same(
     scored: Scored, served: dict[str, Path], program_path: str, executable_path: str, tmp_path: Path
 ) -> None:
-    """In the stage train, a checkpoint is torn besides, and its first epoch is all that is left."""
+    """The stage train has its checkpoint torn besides, so that its first epoch is all that is left."""
     undisturbed, folder, log = scored("wmt14_en_de"), tmp_path / "killed", tmp_path / "log"
     for stage, happened in under_way(folder, log).items():
         words = script("wmt14_en_de", served["wmt14_en_de"], folder, "--stage", stage)
@@ -130,12 +130,12 @@ def test_killed_in_every_stage_the_result_is_the_same(
         done = run(words, program_path)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
         if stage == "train":
-            told = done.stdout + done.stderr
-            assert "checkpoint_last.pt was cut off or damaged: going on from checkpoint1.pt" in told
-            assert re.search(r"Loaded checkpoint .*checkpoint1.pt \(epoch 2 @ \d+ updates\)", told)
-    ours, theirs = result(folder), result(undisturbed)
+            output = done.stdout + done.stderr
+            assert "checkpoint_last.pt was cut off or damaged: going on from checkpoint1.pt" in output
+            assert re.search(r"Loaded checkpoint .*checkpoint1.pt \(epoch 2 @ \d+ updates\)", output)
+    actual, expected = result(folder), result(undisturbed)
     for key in ("scores", "lines", "averaged", "decoding", "parameters", "validation"):
-        assert ours[key] == theirs[key], key
+        assert actual[key] == expected[key], key
     for name in ("translation/hypotheses.txt", "translation/hypotheses.tok", "translation/reference.tok"):
         assert (folder / RUN / name).read_bytes() == (undisturbed / RUN / name).read_bytes()
     note = json.loads((folder / RUN / "train.json").read_text())
@@ -177,7 +177,7 @@ def test_a_dry_run_prints_every_command_and_does_nothing(
 def test_a_dry_run_of_everything_done_prints_the_same(
     scored: Scored, served: dict[str, Path], program_path: str
 ) -> None:
-    """And the end of the linear schedule as a number, which is that of the run."""
+    """The end of the linear schedule is printed as a number, too, which is that of the run."""
     folder = scored("wmt14_en_de")
     done = run(script("wmt14_en_de", served["wmt14_en_de"], folder, "--dry-run"), program_path)
     (printed,) = commands(done.stdout, "fairseq-train")
@@ -195,9 +195,9 @@ def test_a_dry_run_of_everything_done_prints_the_same(
 def test_a_run_has_a_name_and_shares_the_corpus(
     options: list[str], name: str, averaging: list[str], seed: str, program_path: str, tmp_path: Path
 ) -> None:
-    own = tmp_path / "best.toml"
-    own.write_text('base = "residual"\naverage_of = "best"\naverage = 1\n[train]\nseed = 5\n')
-    options = [str(own) if word == "BEST" else word for word in options]
+    protocol = tmp_path / "best.toml"
+    protocol.write_text('base = "residual"\naverage_of = "best"\naverage = 1\n[train]\nseed = 5\n')
+    options = [str(protocol) if word == "BEST" else word for word in options]
     done = run(script("wmt14_en_de", Path("wmt14_en_de"), tmp_path / "new", "--dry-run", *options), program_path)
     assert done.returncode == 0, done.stderr
     printed = {words[1]: words for words in commands(done.stdout, "realformer-nmt")}

@@ -75,14 +75,14 @@ def test_a_job_trains_on_every_machine(cluster: str, tmp_path: Path) -> None:
     assert "srun gives each task 32 processors" in done.stdout.splitlines()
     launched = [flags(command) for command in commands(done.stdout, "torchrun")]
     assert len(launched) == 2
-    for rank, found in enumerate(launched):
-        assert (found["nproc-per-node"], found["nnodes"], found["node-rank"]) == (8, 2, rank)
-        assert (found["master-addr"], found["master-port"]) == ("node1", 20000 + 41234 % 20000)
-        assert (found["distributed-world-size"], found["update-freq"], found["num-workers"]) == (16, 16, 4)
+    for rank, launch in enumerate(launched):
+        assert (launch["nproc-per-node"], launch["nnodes"], launch["node-rank"]) == (8, 2, rank)
+        assert (launch["master-addr"], launch["master-port"]) == ("node1", 20000 + 41234 % 20000)
+        assert (launch["distributed-world-size"], launch["update-freq"], launch["num-workers"]) == (16, 16, 4)
 
 
 def test_jobs_ask_for_the_papers_gpus() -> None:
     for recipe, gpus in {"wmt14_en_de": 4, "wmt14_en_fr": 16}.items():
         text = (RECIPES / recipe / "slurm.sbatch").read_text()
-        asked = [int(re.findall(rf"^#SBATCH --{name}=(\d+)$", text, re.M)[0]) for name in ("nodes", "gpus-per-node")]
-        assert asked[0] * asked[1] == gpus
+        counts = [int(re.findall(rf"^#SBATCH --{name}=(\d+)$", text, re.M)[0]) for name in ("nodes", "gpus-per-node")]
+        assert counts[0] * counts[1] == gpus

@@ -48,7 +48,7 @@ def trained(scored: Callable[[str], Path]) -> Path:
 
 
 def again(trained: Path, *options: str) -> list[str]:
-    """What the recipe has called, and other options."""
+    """Return the recipe's command for the training, with other options."""
     words = ["--data", str(trained.parent / "data/data-bin"), "--folder", str(trained), "--arch", "realformer"]
     return ["train", *words, *SIZE, *options, *recipe.FLAGS]
 
@@ -61,8 +61,8 @@ def test_the_training_is_as_long_as_was_counted(trained: Path) -> None:
     words = note["command"]
     assert words[words.index("--total-num-update") + 1] == str(note["updates"])
     assert state["last_optimizer_state"]["param_groups"][0]["lr"] == 0  # where the schedule ends
-    kept = sorted(path.name for path in (trained / "checkpoints").glob("checkpoint[0-9]*"))
-    assert kept == ["checkpoint2.pt", "checkpoint3.pt"]
+    names = sorted(path.name for path in (trained / "checkpoints").glob("checkpoint[0-9]*"))
+    assert names == ["checkpoint2.pt", "checkpoint3.pt"]
 
 
 def test_what_was_done_is_noted(trained: Path) -> None:
@@ -144,9 +144,9 @@ def test_two_processes_of_torchrun_make_the_same_step_and_begin_alike(
     run = [*commands.TORCHRUN, *printed[1:], "--cpu", "--max-epoch", "1", *still]
     done = commands.run(run, environment=environment())
     assert done.returncode == 0, done.stderr[-3000:] + shlex.join(run)
-    found = checkpoint(tmp_path / "run")
-    assert 3 * updates(found) == total
+    state = checkpoint(tmp_path / "run")
+    assert 3 * updates(state) == total
     new, name = Dictionary.load(str(data / "dict.src.txt")), "encoder.embed_tokens.weight"
     rows = [old.index(word) for word in new.symbols]
     assert rows != list(range(len(rows)))
-    assert torch.equal(found["model"][name], torch.load(first, weights_only=False)["model"][name][rows])
+    assert torch.equal(state["model"][name], torch.load(first, weights_only=False)["model"][name][rows])

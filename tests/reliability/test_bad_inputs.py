@@ -35,27 +35,27 @@ def world(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_one_line_says_what_where_and_what_to_do(mistake: Mistake, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(mistake.words.split()) == 1
-    told = [line for line in capsys.readouterr().err.splitlines() if not PROGRESS.match(line)]
-    assert len(told) == 1, told
-    assert told[0].startswith("realformer-nmt: ")
-    assert re.search(mistake.told, told[0])
-    assert "unexpected error" not in told[0]
+    lines = [line for line in capsys.readouterr().err.splitlines() if not PROGRESS.match(line)]
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("realformer-nmt: ")
+    assert re.search(mistake.message, lines[0])
+    assert "unexpected error" not in lines[0]
 
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("mistake", CONTRADICTIONS, ids=lambda mistake: mistake.name)
 def test_flags_that_contradict_each_other_are_wrong_usage(mistake: Mistake, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(mistake.words.split())
-    assert left.value.code == 2
-    assert re.search(mistake.told, capsys.readouterr().err.splitlines()[-1])
+    assert exit_info.value.code == 2
+    assert re.search(mistake.message, capsys.readouterr().err.splitlines()[-1])
 
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("name", ["average: missing", "prepare: unreadable", "compare: depth 0"])
 def test_debug_shows_the_traceback(name: str) -> None:
     (mistake,) = (mistake for mistake in MISTAKES if mistake.name == name)
-    with pytest.raises(UserError, match=mistake.told):
+    with pytest.raises(UserError, match=mistake.message):
         cli.main(["--debug", *mistake.words.split()])
 
 

@@ -65,7 +65,7 @@ def folder(once: Once, toy_corpus: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def outcomes(folder: Path, user_dir: Path) -> dict[str, Outcome]:
-    """Of fairseq's commands."""
+    """Outcomes of fairseq's commands."""
     jobs = {name: (words[0], "--user-dir", user_dir, *words[1:]) for name, words in COMMANDS["fairseq"].items()}
     before = Path.cwd()
     os.chdir(folder)
@@ -90,17 +90,17 @@ def test_ours_end_with_one_line(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    for made in ("made", "run", "out", "cells"):
-        shutil.rmtree(made, ignore_errors=True)
+    for path in ("made", "run", "out", "cells"):
+        shutil.rmtree(path, ignore_errors=True)
     try:
         status: object = cli.main(COMMANDS["ours"][name][1:])
-    except SystemExit as left:
-        status = left.code
-    told = capfd.readouterr().err
-    assert status in (1, 2), told
-    assert told.rstrip().splitlines()[-1].startswith("realformer-nmt")
-    assert "Traceback" not in told
-    assert "unexpected error" not in told
+    except SystemExit as system_exit:
+        status = system_exit.code
+    stderr = capfd.readouterr().err
+    assert status in (1, 2), stderr
+    assert stderr.rstrip().splitlines()[-1].startswith("realformer-nmt")
+    assert "Traceback" not in stderr
+    assert "unexpected error" not in stderr
 
 
 def test_there_are_hundreds_and_each_kind_is_among_them() -> None:

@@ -37,16 +37,16 @@ def world(once: Once, toy_corpus: Path) -> Path:
 @pytest.fixture
 def folder(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world)
-    for made in map(Path, MADE):
-        shutil.rmtree(made, ignore_errors=True)
-        made.unlink(missing_ok=True)
+    for path in map(Path, MADE):
+        shutil.rmtree(path, ignore_errors=True)
+        path.unlink(missing_ok=True)
 
 
 def ended(words: list[str]) -> object:
     try:
         return cli.main(words)
-    except SystemExit as left:
-        return left.code
+    except SystemExit as system_exit:
+        return system_exit.code
 
 
 def test_every_option_that_takes_a_number_says_which() -> None:
@@ -63,13 +63,13 @@ def test_a_number_out_of_range_is_refused_at_once(
     option: Option, value: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     status = ended(option.words(value))
-    told = capfd.readouterr().err.splitlines()
-    if value == "many" or re.search("invalid int value", told[-1]):
+    lines = capfd.readouterr().err.splitlines()
+    if value == "many" or re.search("invalid int value", lines[-1]):
         assert status == 2
-        assert re.match(rf"realformer-nmt {option.command}: error: argument {option.name}: invalid", told[-1])
+        assert re.match(rf"realformer-nmt {option.command}: error: argument {option.name}: invalid", lines[-1])
     else:
         assert status == 1
-        (line,) = told
+        (line,) = lines
         assert re.match(rf"realformer-nmt: {option.name} -?[\w.+]+: allowed is \S", line)
 
 
@@ -80,11 +80,11 @@ def test_a_number_within_works_or_ends_with_one_line(
 ) -> None:
     begun = time.monotonic()
     status = ended(option.words(value))
-    out, told = capfd.readouterr()
+    out, err = capfd.readouterr()
     assert time.monotonic() - begun < SECONDS
-    assert status == 0 or (status == 1 and told.splitlines()[-1].startswith("realformer-nmt: ")), told
-    assert "Traceback" not in out + told
-    assert "unexpected error" not in told
+    assert status == 0 or (status == 1 and err.splitlines()[-1].startswith("realformer-nmt: ")), err
+    assert "Traceback" not in out + err
+    assert "unexpected error" not in err
 
 
 @pytest.mark.parametrize("name", [row.name for row in subcommands.SUBCOMMANDS])

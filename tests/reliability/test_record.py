@@ -16,8 +16,8 @@ def test_a_trial_takes_the_place_of_what_it_found_before(tmp_path: Path) -> None
     record.note("soak", {"updates": 9}, ABOUT, file, page)
     record.note("kills", {"kills survived": 3}, ABOUT, file, page)
     record.note("soak", {"updates": 2000}, ABOUT, file, page)
-    found = json.loads(file.read_text())
-    assert {name: len(figures) for name, figures in found.items()} == {"soak": 2, "kills": 2}
+    trials = json.loads(file.read_text())
+    assert {name: len(figures) for name, figures in trials.items()} == {"soak": 2, "kills": 2}
     text = page.read_text()
     assert text.startswith("# Reliability\n\nWords.\n\n<!-- figures -->\n\n### Kills\n")
     assert text.endswith("<!-- end of figures -->\n\nMore words.\n")

@@ -11,9 +11,9 @@ STILL = [(update, 400.0, 12) for update in range(500, 2000, 10)]
 
 def test_a_short_training_keeps_its_memory_and_files(trial_corpus: Path, tmp_path: Path) -> None:
     """It validates and saves eight times."""
-    found = soak.watch(trial_corpus, tmp_path / "soak", updates=160, settled=60, slack=8.0, every=20)
-    assert found["updates"] == 160
-    assert int(str(found["looks"])) > 5
+    figures = soak.watch(trial_corpus, tmp_path / "soak", updates=160, settled=60, slack=8.0, every=20)
+    assert figures["updates"] == 160
+    assert int(str(figures["looks"])) > 5
 
 
 def test_a_leak_is_seen() -> None:

@@ -101,70 +101,72 @@ def served(model: Translator) -> dict[str, Served]:
 
 @pytest.fixture(scope="module")
 def client(served: dict[str, Served]) -> Iterator[Client]:
-    with serving(served, LIMITS) as found:
-        yield found
+    with serving(served, LIMITS) as http_client:
+        yield http_client
 
 
 def test_hypotheses_are_the_translators(client: Client, model: Translator, texts: list[str]) -> None:
-    found = client.post("/translate", {"texts": texts, "model": "tiny", "beam": 3, "nbest": 2, "max_len_b": 12})
-    own = list(model.stream(texts, beam=3, nbest=2, max_len_b=12))
-    assert hypotheses(found) == [[(each.text, each.score) for each in nbest] for nbest in own]
-    first = found.json["translations"][0]
-    assert (first["source"], first["hypotheses"][0]["pieces"]) == (texts[0].split(), own[0][0].pieces)
+    response = client.post("/translate", {"texts": texts, "model": "tiny", "beam": 3, "nbest": 2, "max_len_b": 12})
+    expected = list(model.stream(texts, beam=3, nbest=2, max_len_b=12))
+    assert hypotheses(response) == [[(each.text, each.score) for each in nbest] for nbest in expected]
+    first = response.json["translations"][0]
+    assert (first["source"], first["hypotheses"][0]["pieces"]) == (texts[0].split(), expected[0][0].pieces)
 
 
 def test_alignments_are_the_translators_where_they_are_asked_for(client: Client, model: Translator) -> None:
     for text in ("b a c d", ""):
         aligned, plain = (
-            client.post("/translate", {"texts": [text], "alignments": asked}).json["translations"][0]["hypotheses"][0]
-            for asked in (True, False)
+            client.post("/translate", {"texts": [text], "alignments": alignments}).json["translations"][0][
+                "hypotheses"
+            ][0]
+            for alignments in (True, False)
         )
-        ((own,),) = model.stream([text], alignments=True)
-        assert [tuple(pair) for pair in aligned["alignment"]] == own.alignment
-        assert [other for _, other in own.alignment] == [*range(len(own.pieces))]
+        ((expected,),) = model.stream([text], alignments=True)
+        assert [tuple(pair) for pair in aligned["alignment"]] == expected.alignment
+        assert [other for _, other in expected.alignment] == [*range(len(expected.pieces))]
         score = pytest.approx(plain["score"], abs=1e-5)  # attention is computed another way where it is looked at
         assert {**aligned, "alignment": None} == {**plain, "score": score}
 
 
 def test_clients_at_once_get_each_their_own(client: Client, model: Translator, texts: list[str]) -> None:
     with ThreadPoolExecutor(16) as threads:
-        found = list(threads.map(lambda text: client.post("/translate", {"texts": [text], "beam": 4}), texts))
-    assert [hypotheses(each)[0][0][0] for each in found] == model.translate(texts, beam=4)
+        responses = list(threads.map(lambda text: client.post("/translate", {"texts": [text], "beam": 4}), texts))
+    assert [hypotheses(each)[0][0][0] for each in responses] == model.translate(texts, beam=4)
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_odd_characters_are_translated_as_in_python(client: Client, model: Translator, name: str) -> None:
-    found = client.post("/translate", {"texts": [ODD[name], "a b"]})
-    assert [each[0][0] for each in hypotheses(found)] == model.translate([ODD[name], "a b"])
+    response = client.post("/translate", {"texts": [ODD[name], "a b"]})
+    assert [each[0][0] for each in hypotheses(response)] == model.translate([ODD[name], "a b"])
 
 
 @pytest.mark.parametrize("path", ["/translate", "/attention"])
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_answered_is_refused_in_a_sentence(client: Client, name: str, path: str) -> None:
-    found = client.post(path, BROKEN[name])
-    assert found.status == 422
-    (key, said), *more = found.json.items()
+    response = client.post(path, BROKEN[name])
+    assert response.status == 422
+    (key, message), *more = response.json.items()
     assert (key, more) == ("error", [])
-    assert said.isprintable()
-    assert len(said) < 700
+    assert message.isprintable()
+    assert len(message) < 700
     assert client.get("/health").json == {"status": "ok", "waiting": 0}
 
 
 @settings(max_examples=40, deadline=None)
 @given(search=SEARCHES, look=LOOKS)
 def test_nothing_that_is_json_breaks_it(client: Client, search: dict[str, Any], look: dict[str, Any]) -> None:
-    for path, asked in (("/translate", search), ("/attention", look)):
-        found = client.post(path, asked)
-        assert found.status in (200, 422)
-        assert (found.status == 422) == ("error" in found.json)
+    for path, body in (("/translate", search), ("/attention", look)):
+        response = client.post(path, body)
+        assert response.status in (200, 422)
+        assert (response.status == 422) == ("error" in response.json)
 
 
 def test_a_refusal_says_what_is_allowed(client: Client) -> None:
-    said = client.post("/translate", {"texts": ["a " * 1_100]}).json["error"]
-    assert "a text of 1101 tokens" in said
-    assert "longer than the model's 1024: split it" in said
-    said = client.post("/translate", {"texts": ["a"], "beam": 3, "nbest": 4}).json["error"]
-    assert said == "nbest=4 of beam=3: give a beam of 4 or more"
+    message = client.post("/translate", {"texts": ["a " * 1_100]}).json["error"]
+    assert "a text of 1101 tokens" in message
+    assert "longer than the model's 1024: split it" in message
+    message = client.post("/translate", {"texts": ["a"], "beam": 3, "nbest": 4}).json["error"]
+    assert message == "nbest=4 of beam=3: give a beam of 4 or more"
     assert "did you mean tiny?" in client.post("/translate", {"texts": ["a"], "model": "tinny"}).json["error"]
     assert client.post("/translate", {"texts": ["a"], "beam": "3"}).json["error"].startswith("beam: ")
 
@@ -175,15 +177,15 @@ def test_a_text_that_is_too_long_fails_alone(model: Translator) -> None:
     answer(jobs)
     with pytest.raises(UserError, match="a text of 1101 tokens"):
         jobs[1].answers.result(0)
-    others = [best.text for job in (jobs[0], jobs[2]) for (best,) in job.answers.result(0)]
-    assert others == model.translate(["a b", "c", "d"])
+    translations = [best.text for job in (jobs[0], jobs[2]) for (best,) in job.answers.result(0)]
+    assert translations == model.translate(["a b", "c", "d"])
 
 
 def test_models_limits_and_health(client: Client) -> None:
-    found = client.get("/models").json
-    own = {"family": "realformer", "layers": [2, 2], "source": "src", "target": "tgt", "precision": "fp32"}
-    assert found["models"] == [{"name": "tiny", **own}]
-    assert found["limits"]["most_characters"] == 3_000
+    listing = client.get("/models").json
+    description = {"family": "realformer", "layers": [2, 2], "source": "src", "target": "tgt", "precision": "fp32"}
+    assert listing["models"] == [{"name": "tiny", **description}]
+    assert listing["limits"]["most_characters"] == 3_000
     assert client.get("/health").json["status"] == "ok"
 
 
@@ -199,17 +201,20 @@ def test_openapi_describes_what_there_is_and_no_page_of_fastapis_is_there(client
     assert answers.keys() == {"200", "408", "413", "421", "422", "503", "504"}
     assert answers["422"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Error"}
     for path in ("/docs", "/redoc", "/nothing"):
-        found = client.get(path)
-        assert found.status == 404
-        assert found.json["error"].startswith(f"GET {path}: Not Found")
+        response = client.get(path)
+        assert response.status == 404
+        assert response.json["error"].startswith(f"GET {path}: Not Found")
     assert client.get("/translate").status == 405
 
 
 def test_a_body_that_is_no_json_by_its_type_is_refused(client: Client) -> None:
-    """What a page of another site may send without being asked first."""
+    """A page of another site may send such a body without being asked first."""
     text = {"Content-Type": "text/plain"}
-    found = client.ask("POST", "/translate", b'{"texts": ["a"]}', text)
-    assert (found.status, found.json["error"]) == (422, "send JSON, with the header Content-Type: application/json")
+    response = client.ask("POST", "/translate", b'{"texts": ["a"]}', text)
+    assert (response.status, response.json["error"]) == (
+        422,
+        "send JSON, with the header Content-Type: application/json",
+    )
 
 
 def test_of_several_models_one_has_to_be_named(served: dict[str, Served], model: Translator) -> None:
@@ -217,5 +222,5 @@ def test_of_several_models_one_has_to_be_named(served: dict[str, Served], model:
     with serving(two) as client:
         refused = client.post("/translate", {"texts": ["a"]})
         assert (refused.status, "model is one of one, two" in refused.json["error"]) == (422, True)
-        found = client.post("/translate", {"texts": ["a"], "model": "two"})
-        assert (found.json["model"], hypotheses(found)[0][0][0]) == ("two", model.translate(["a"])[0])
+        response = client.post("/translate", {"texts": ["a"], "model": "two"})
+        assert (response.json["model"], hypotheses(response)[0][0][0]) == ("two", model.translate(["a"])[0])

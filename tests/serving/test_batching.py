@@ -1,4 +1,4 @@
-"""What shares a batch, in which order, and what becomes of what fails, waits too long or comes too late."""
+"""Batches that requests share, their order, and the end of requests that fail, wait too long or come too late."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -52,10 +52,10 @@ class Stage:
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    made = Stage(most_waiting=8, together=4)
-    yield made
-    made.go()
-    made.batches.close()
+    new_stage = Stage(most_waiting=8, together=4)
+    yield new_stage
+    new_stage.go()
+    new_stage.batches.close()
 
 
 def test_what_waits_shares_a_batch_and_each_gets_its_own(stage: Stage) -> None:

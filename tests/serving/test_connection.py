@@ -18,12 +18,12 @@ GET = "GET /health HTTP/1.1\r\nHost: localhost\r\n"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with serving({}, Limits(most_bytes=MOST)) as found:
-        yield found
+    with serving({}, Limits(most_bytes=MOST)) as http_client:
+        yield http_client
 
 
 def received(connection: socket.socket) -> bytes:
-    """To the end of the connection; a reset is an error."""
+    """Return all bytes to the end of the connection; a reset is an error."""
     parts = []
     while part := connection.recv(65_536):
         parts.append(part)

@@ -36,28 +36,28 @@ def client(checkpoint: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPath
         name: Served(name, realformer_nmt.load(path, **options), precision, "", None)
         for name, (path, precision) in paths.items()
     }
-    with serving(models) as found:
-        yield found
+    with serving(models) as http_client:
+        yield http_client
 
 
 def weights(client: Client, chain: str, layer: int = 2, model: str = "fp32") -> tuple[dict[str, Any], torch.Tensor]:
-    found = client.post("/attention", {**ASKED, "model": model, "chain": chain, "layer": layer})
-    assert found.status == 200, found.body
-    return found.json, torch.tensor(found.json["weights"])
+    response = client.post("/attention", {**ASKED, "model": model, "chain": chain, "layer": layer})
+    assert response.status == 200, response.body
+    return response.json, torch.tensor(response.json["weights"])
 
 
 @pytest.mark.parametrize("precision", supported())
 def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, checkpoint: Path, precision: str) -> None:
-    """Of a model that was loaded apart, and never made ready for decoding."""
+    """The model was loaded apart, and never made ready for decoding."""
     model = loaded_model.load("own", checkpoint, inspection.build).model
     words = realformer_nmt.load(checkpoint, data=data_of(checkpoint), subwords="none", cpu=True)
     dictionary = words.loaded(realformer_nmt.serving.decoding.SearchOptions()).task.source_dictionary
     tokens = [[dictionary.index(word) for word in text] for text in (["a", "c", "b", "</s>"], ["</s>", "b", "c", "a"])]
     with torch.no_grad():
         _, extra = model(torch.tensor(tokens[:1]), None, torch.tensor(tokens[1:]))
-    found, heads = weights(client, "encoder-decoder", model=precision)
-    assert (found["queries"], found["keys"]) == (["b", "c", "a", "</s>"], ["a", "c", "b", "</s>"])
-    assert (heads.shape, found["layers"]) == ((4, 4, 4), 2)
+    attention, heads = weights(client, "encoder-decoder", model=precision)
+    assert (attention["queries"], attention["keys"]) == (["b", "c", "a", "</s>"], ["a", "c", "b", "</s>"])
+    assert (heads.shape, attention["layers"]) == ((4, 4, 4), 2)
     assert torch.allclose(heads.mean(0), extra["attn"][0][0], atol=1e-4 if precision == "fp32" else 0.05)
 
 
@@ -68,8 +68,8 @@ def data_of(checkpoint: Path) -> Path:
 @pytest.mark.parametrize("chain", ["encoder", "decoder", "encoder-decoder"])
 def test_every_row_is_a_distribution_and_the_decoder_does_not_look_ahead(client: Client, chain: str) -> None:
     for layer in (1, 2):
-        found, heads = weights(client, chain, layer)
-        assert heads.shape[1:] == (len(found["queries"]), len(found["keys"]))
+        attention, heads = weights(client, chain, layer)
+        assert heads.shape[1:] == (len(attention["queries"]), len(attention["keys"]))
         assert torch.allclose(heads.sum(-1), torch.ones(heads.shape[:-1]), atol=1e-3)
         ahead = float(heads.triu(1).abs().max())
         assert (ahead == 0) == (chain == "decoder")
@@ -78,10 +78,10 @@ def test_every_row_is_a_distribution_and_the_decoder_does_not_look_ahead(client:
 def test_translate_gives_the_pieces_that_attention_takes(client: Client) -> None:
     for text in ("a c b", "a never-seen b"):
         best = client.post("/translate", {"texts": [text], "model": "fp32"}).json["translations"][0]
-        asked = {"text": text, "pieces": best["hypotheses"][0]["pieces"], "model": "fp32"}
-        found = client.post("/attention", {**asked, "chain": "encoder-decoder", "layer": 1}).json
-        assert found["keys"] == [*best["source"], "</s>"]
-        assert found["queries"] == [*asked["pieces"], "</s>"]
+        request = {"text": text, "pieces": best["hypotheses"][0]["pieces"], "model": "fp32"}
+        attention = client.post("/attention", {**request, "chain": "encoder-decoder", "layer": 1}).json
+        assert attention["keys"] == [*best["source"], "</s>"]
+        assert attention["queries"] == [*request["pieces"], "</s>"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_translate_gives_the_pieces_that_attention_takes(client: Client) -> None
     ],
 )
 def test_what_cannot_be_shown_is_refused(client: Client, changed: dict[str, Any], message: str) -> None:
-    asked = {**ASKED, "chain": "encoder-decoder", "layer": 1, "model": "fp32", **changed}
-    found = client.post("/attention", asked)
-    assert found.status == 422
-    assert message in found.json["error"]
+    request = {**ASKED, "chain": "encoder-decoder", "layer": 1, "model": "fp32", **changed}
+    response = client.post("/attention", request)
+    assert response.status == 422
+    assert message in response.json["error"]

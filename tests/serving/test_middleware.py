@@ -1,4 +1,4 @@
-"""Who is answered, how much is read, and what a browser is told, over real HTTP without any model."""
+"""The server limits who is answered, how much is read and what a browser may do, over real HTTP without any model."""
 
 from collections.abc import Iterator
 
@@ -13,8 +13,8 @@ HEAD = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with serving({}, Limits(most_bytes=4_000, most_seconds=0.2)) as found:
-        yield found
+    with serving({}, Limits(most_bytes=4_000, most_seconds=0.2)) as http_client:
+        yield http_client
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:"])
@@ -29,16 +29,16 @@ def test_its_own_names_are_answered(client: Client, host: str) -> None:
 def test_another_name_is_refused(client: Client, host: str) -> None:
     """A page whose name was turned to 127.0.0.1 after the browser had loaded it asks under that name."""
     for path in ("/health", "/models", "/openapi.json", "/nothing"):
-        found = client.get(path, Host=host)
-        assert found.status == 421
-        assert "this server's names, 127.0.0.1, localhost: ask for one of them" in found.json["error"]
+        response = client.get(path, Host=host)
+        assert response.status == 421
+        assert "this server's names, 127.0.0.1, localhost: ask for one of them" in response.json["error"]
 
 
 def test_a_body_of_too_many_bytes_is_refused_however_it_comes(client: Client) -> None:
     for body in (BODY, iter([BODY[:3_000], BODY[3_000:]])):
-        found = client.post("/translate", body)
-        assert found.status == 413
-        assert found.json["error"] == "the request has more than 4000 bytes: send its texts in several"
+        response = client.post("/translate", body)
+        assert response.status == 413
+        assert response.json["error"] == "the request has more than 4000 bytes: send its texts in several"
     assert client.post("/translate", BODY[:4_000]).status == 422  # no JSON, but read
 
 
@@ -61,9 +61,9 @@ def test_a_body_that_does_not_come_ends_the_wait(client: Client) -> None:
 def test_a_browser_is_told_to_take_nothing_from_elsewhere(client: Client, path: str) -> None:
     headers = client.get(path).headers
     policy = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
-    own = ("script-src", "style-src", "img-src", "connect-src")
+    self_directives = ("script-src", "style-src", "img-src", "connect-src")
     nothing = ("default-src", "base-uri", "form-action", "frame-ancestors")
-    assert policy == {**dict.fromkeys(own, "'self'"), **dict.fromkeys(nothing, "'none'")}
+    assert policy == {**dict.fromkeys(self_directives, "'self'"), **dict.fromkeys(nothing, "'none'")}
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cross-origin-resource-policy"] == "same-origin"
     assert "access-control-allow-origin" not in headers

@@ -1,4 +1,4 @@
-"""What a model is called, and what is said of it."""
+"""Names of served models, and what is said of them."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ from realformer_nmt.serving import served_models
 
 def test_a_model_is_called_as_its_folder_and_the_second_of_a_name_has_a_number(tmp_path: Path) -> None:
     runs = [Path(name) for name in ("a/post-6", "b/post-6/", "a/post-6-2", "c/post-6", "average.pt", "x/../x/post.pt")]
-    found = served_models.names([tmp_path / run for run in runs])
-    assert list(found) == ["post-6", "post-6-2", "post-6-2-2", "post-6-3", "average", "post"]
-    assert list(found.values()) == [tmp_path / run for run in runs]
+    paths = served_models.names([tmp_path / run for run in runs])
+    assert list(paths) == ["post-6", "post-6-2", "post-6-2-2", "post-6-3", "average", "post"]
+    assert list(paths.values()) == [tmp_path / run for run in runs]
 
 
 def test_the_family_of_every_architecture_is_that_of_its_name() -> None:

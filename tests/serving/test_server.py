@@ -58,11 +58,11 @@ def test_a_signal_ends_it_when_all_that_it_took_is_answered(
     texts = (toy_corpus.parent / "train.src").read_text().splitlines()
     requests = [texts[MUCH * number : MUCH * (number + 1)] for number in range(5)]
     with ThreadPoolExecutor(len(requests)) as threads:
-        asked = [threads.submit(client.post, "/translate", {"texts": some, "beam": 8}) for some in requests]
+        futures = [threads.submit(client.post, "/translate", {"texts": some, "beam": 8}) for some in requests]
         while client.get("/health").json["waiting"] < len(requests) - 1:
-            assert not any(each.done() for each in asked)
+            assert not any(each.done() for each in futures)
         process.send_signal(signal.SIGTERM)
-        answers = [each.result() for each in asked]
+        answers = [each.result() for each in futures]
     assert process.wait(60) == 0
     assert process.stdout.read() == ""
     model = realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)

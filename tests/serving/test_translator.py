@@ -22,19 +22,19 @@ LINE = re.compile(r"([HA])-(\d+)\t(.*)")
 
 
 def generated(data: Path, user_dir: Path, paths: list[Path], *flags: str) -> dict[str, list[list[str]]]:
-    """By the kind of line, each sentence's."""
+    """Return the lines of fairseq-generate by their kind, for each sentence."""
     task = [data, "--user-dir", user_dir, "--path", ":".join(map(str, paths)), "--cpu", "--beam", "3", "--nbest", "2"]
     done = commands.run(commands.fairseq("generate", *task, "--num-workers", "0", *flags))
     assert done.returncode == 0, done.stderr
-    found: dict[str, list[list[str]]] = {kind: [[] for _ in range(61)] for kind in "HA"}
+    lines_by_kind: dict[str, list[list[str]]] = {kind: [[] for _ in range(61)] for kind in "HA"}
     for match in map(LINE.fullmatch, done.stdout.splitlines()):
         if match:
-            found[match[1]][int(match[2])].append(match[3])
-    return found
+            lines_by_kind[match[1]][int(match[2])].append(match[3])
+    return lines_by_kind
 
 
-def told(found: list[list[Hypothesis]]) -> list[list[tuple[str, float]]]:
-    return [[(hypothesis.text, hypothesis.score) for hypothesis in hypotheses] for hypotheses in found]
+def told(nbest_lists: list[list[Hypothesis]]) -> list[list[tuple[str, float]]]:
+    return [[(hypothesis.text, hypothesis.score) for hypothesis in hypotheses] for hypotheses in nbest_lists]
 
 
 def expected(lines: list[list[str]]) -> list[list[tuple[str, Any]]]:
@@ -47,13 +47,13 @@ def test_hypotheses_scores_and_alignments_are_fairseqs(
     model: Translator, run: Path, texts: list[str], toy_corpus: Path, user_dir: Path
 ) -> None:
     lines = generated(toy_corpus, user_dir, [run / "checkpoint5.pt"], "--print-alignment")
-    found = list(model.stream(texts, beam=3, nbest=2, alignments=True))
-    assert told(found) == expected(lines["H"])
-    for hypotheses, alignments in zip(found, lines["A"], strict=True):
+    nbest_lists = list(model.stream(texts, beam=3, nbest=2, alignments=True))
+    assert told(nbest_lists) == expected(lines["H"])
+    for hypotheses, alignments in zip(nbest_lists, lines["A"], strict=True):
         pairs = [" ".join(f"{one}-{other}" for one, other in hypothesis.alignment) for hypothesis in hypotheses]
         assert pairs == alignments
-    assert found[0][0].source == texts[0].split()
-    assert model.translate(texts, beam=3) == [hypotheses[0].text for hypotheses in found]
+    assert nbest_lists[0][0].source == texts[0].split()
+    assert model.translate(texts, beam=3) == [hypotheses[0].text for hypotheses in nbest_lists]
 
 
 @pytest.mark.parametrize("precision", supported())

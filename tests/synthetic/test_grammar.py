@@ -161,9 +161,9 @@ def test_endings_of_adjectives(determiner: str, many: bool, case: str, german: s
 
 
 def test_a_compound_has_the_gender_and_forms_of_its_last_part() -> None:
-    made = NounPhrase(noun("table").compound("kitchen", "Küchen"), "the")
-    assert (made.english("subject"), made.german("accusative")) == ("the kitchen table", "den Küchentisch")
-    assert replace(made, plural=True).german("dative") == "den Küchentischen"
+    phrase = NounPhrase(noun("table").compound("kitchen", "Küchen"), "the")
+    assert (phrase.english("subject"), phrase.german("accusative")) == ("the kitchen table", "den Küchentisch")
+    assert replace(phrase, plural=True).german("dative") == "den Küchentischen"
 
 
 @pytest.mark.parametrize("case", ARTICLES)
@@ -203,17 +203,17 @@ def test_in_every_definite_noun_phrase_the_article_fits_the_noun(corpus: list[tu
             for case, row in ARTICLES.items():
                 fits.add((row[("der", "die", "das")[word.gender]], word.decline(case, False)))
                 fits.add((row["plural"], word.decline(case, True)))
-    known = {form for _, form in fits}
-    found = Counter()
+    forms = {form for _, form in fits}
+    articles = Counter()
     for _, german in corpus:
         for article, form in re.findall(
             r"(?<!, )\b([Dd](?:er|ie|as|en|em)) (?:[a-zäöüß]+en? )?([A-ZÄÖÜ][a-zäöüß]+)", german
         ):
-            if form in known:
+            if form in forms:
                 assert (article.lower(), form) in fits, german
-                found[article.lower()] += 1
-    assert set(found) == {"der", "die", "das", "den", "dem"}
-    assert found.total() > 1000
+                articles[article.lower()] += 1
+    assert set(articles) == {"der", "die", "das", "den", "dem"}
+    assert articles.total() > 1000
 
 
 def test_a_subordinate_clause_ends_with_its_finite_verb(corpus: list[tuple[str, str]]) -> None:
@@ -230,12 +230,12 @@ def test_a_subordinate_clause_ends_with_its_finite_verb(corpus: list[tuple[str, 
 
 def test_no_english_sentence_has_two_translations() -> None:
     """The pair is a function of the English: what setdefault drops in pairs() is a repetition, not a second answer."""
-    composer, found = Composer(Chance(5)), {}
+    composer, translations = Composer(Chance(5)), {}
     repeated = 0
     for _ in range(20_000):
         english, german = sentence(composer)
-        repeated += english in found
-        assert found.setdefault(english, german) == german
+        repeated += english in translations
+        assert translations.setdefault(english, german) == german
     assert repeated > 50
 
 

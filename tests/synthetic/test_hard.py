@@ -27,11 +27,11 @@ def corpus() -> list[tuple[str, str]]:
 def test_sentences_are_longer_and_of_more_words(corpus: list[tuple[str, str]]) -> None:
     easy = pairs(4000, 3)
     for side in (0, 1):
-        lengths = [mean(len(pair[side].split()) for pair in found) for found in (easy, corpus)]
+        lengths = [mean(len(pair[side].split()) for pair in sample) for sample in (easy, corpus)]
         assert lengths[1] > 1.4 * lengths[0]
-    types = [len({word for _, german in found for word in german.split()}) for found in (easy, corpus)]
+    types = [len({word for _, german in sample for word in german.split()}) for sample in (easy, corpus)]
     assert types[1] > 1.8 * types[0]
-    commas = [sum(german.count(",") for _, german in found) for found in (easy, corpus)]
+    commas = [sum(german.count(",") for _, german in sample) for sample in (easy, corpus)]
     assert commas[1] > 3 * commas[0]  # every subordinate clause has one
 
 
@@ -46,24 +46,24 @@ def test_nothing_is_taken_from_the_easy_grammar() -> None:
 
 
 def test_each_word_means_one_thing() -> None:
-    """In any list: the same English has the same German, inflected alike."""
+    """The same English has the same German in any list, inflected alike."""
     hard = grammar(HARD)
-    nouns = [(noun.english, (noun.german, noun.gender)) for found in hard.nouns.values() for noun in found]
-    adjectives = [(word.english[0], word.german) for found in hard.adjectives.values() for word in found]
-    verbs = [(word.english, (word.particle, word.infinitive)) for found in hard.verbs.values() for word in found]
+    nouns = [(noun.english, (noun.german, noun.gender)) for group in hard.nouns.values() for noun in group]
+    adjectives = [(word.english[0], word.german) for group in hard.adjectives.values() for word in group]
+    verbs = [(word.english, (word.particle, word.infinitive)) for group in hard.verbs.values() for word in group]
     firsts = [tuple(line.split()) for line in hard.table.compounds["first"]]
     for words in (nouns, adjectives, verbs, firsts):
-        known: dict = {}
+        meanings: dict = {}
         for english, german in words:
-            assert known.setdefault(english, german) == german, english
+            assert meanings.setdefault(english, german) == german, english
     assert all(base != past for (base, past), _ in verbs if base != "cost")  # "they put" would be two sentences
 
 
 def test_no_english_sentence_has_two_translations() -> None:
-    composer, found = Composer(Chance(5), HARD), {}
+    composer, translations = Composer(Chance(5), HARD), {}
     for _ in range(8000):
         english, german = sentence(composer)
-        assert found.setdefault(english, german) == german
+        assert translations.setdefault(english, german) == german
 
 
 def test_articles_fit_their_nouns(corpus: list[tuple[str, str]]) -> None:
@@ -73,15 +73,15 @@ def test_articles_fit_their_nouns(corpus: list[tuple[str, str]]) -> None:
             for case, row in ARTICLES.items():
                 fits.add((row[("der", "die", "das")[word.gender]], word.decline(case, False)))
                 fits.add((row["plural"], word.decline(case, True)))
-    known, found = {form for _, form in fits}, Counter()
+    forms, counts = {form for _, form in fits}, Counter()
     for _, german in corpus:
         for article, form in re.findall(
             r"(?<!, )\b([Dd](?:er|ie|as|en|em)) (?:[a-zäöüß]+en? )?([A-ZÄÖÜ][a-zäöüß]+)", german
         ):
-            if form in known:
+            if form in forms:
                 assert (article.lower(), form) in fits, german
-                found[form] += 1
-    assert len(found) > 150
+                counts[form] += 1
+    assert len(counts) > 150
 
 
 def test_a_stands_before_consonants_and_an_before_vowels(corpus: list[tuple[str, str]]) -> None:

@@ -64,7 +64,7 @@ def criterion(task: SimpleNamespace, name: str, *flags: str) -> FairseqCriterion
 
 
 def outcome(judge: FairseqCriterion, model: TransformerModel, sample: dict[str, Any], reduce: bool) -> Any:
-    """What the criterion returns, and the gradients of all parameters."""
+    """Return what the criterion returns, and the gradients of all parameters."""
     model.zero_grad()
     loss, sample_size, log = judge(model, copy.deepcopy(sample), reduce=reduce)
     return loss.detach(), sample_size, log, gradients(model, loss)
@@ -73,7 +73,7 @@ def outcome(judge: FairseqCriterion, model: TransformerModel, sample: dict[str, 
 def fp64_gradients(
     judge: FairseqCriterion, model: TransformerModel, sample: dict[str, Any], reduce: bool
 ) -> dict[str, Tensor]:
-    """Of fairseq's loss function; its criterion turns everything into fp32."""
+    """Return the gradients of fairseq's loss function; its criterion turns everything into fp32."""
     model.zero_grad()
     first = judge.ignore_prefix_size
     log_q = model(**sample["net_input"])[0].log_softmax(-1)[:, first:].reshape(-1, WORDS)
@@ -116,8 +116,8 @@ def test_equals_fairseqs_criterion(
     assert WORDS * sum(LENGTHS) > CACHE_CHUNK  # else nothing would be cut into chunks
     stock = criterion(task, "label_smoothed_cross_entropy", *flags.split())
     fused = criterion(task, "label_smoothed_cross_entropy_fused", *flags.split())
-    theirs, ours = (outcome(judge, model, sample, reduce) for judge in (stock, fused))
-    torch.testing.assert_close(ours[:3], theirs[:3], rtol=1e-6, atol=0)
+    expected, actual = (outcome(judge, model, sample, reduce) for judge in (stock, fused))
+    torch.testing.assert_close(actual[:3], expected[:3], rtol=1e-6, atol=0)
 
     wide = copy.deepcopy(model).double()
     fp64 = outcome(fused, wide, sample, reduce)[3]
@@ -157,32 +157,32 @@ def test_gradient_is_that_of_its_own_loss(smoothing: float) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_sums_in_fp32(dtype: torch.dtype) -> None:
-    """As fairseq's, which turns all logits into fp32 first; the gradient is rounded once, to the logits' type."""
+    """fairseq's loss, too, turns all logits into fp32 first; the gradient is rounded once, to the logits' type."""
     torch.manual_seed(3)
-    ours = (5 * torch.randn(20, WORDS)).to(dtype).requires_grad_()
-    theirs = ours.detach().clone().requires_grad_()
+    logits = (5 * torch.randn(20, WORDS)).to(dtype).requires_grad_()
+    stock_logits = logits.detach().clone().requires_grad_()
     target = torch.randint(0, WORDS, (20,))
     target[::6] = PAD
-    loss, nll = (tokens.sum() for tokens in SmoothedNLL.apply(ours, target, 0.1, PAD))
-    expected = label_smoothed_nll_loss(theirs.log_softmax(-1, dtype=torch.float32), target, 0.1, ignore_index=PAD)
+    loss, nll = (tokens.sum() for tokens in SmoothedNLL.apply(logits, target, 0.1, PAD))
+    expected = label_smoothed_nll_loss(stock_logits.log_softmax(-1, dtype=torch.float32), target, 0.1, ignore_index=PAD)
     torch.testing.assert_close((loss, nll), expected, rtol=1e-6, atol=0)
     loss.backward()
     expected[0].backward()
-    assert ours.grad.dtype == dtype
-    torch.testing.assert_close(ours.grad, theirs.grad, rtol=torch.finfo(dtype).eps, atol=1e-7)
+    assert logits.grad.dtype == dtype
+    torch.testing.assert_close(logits.grad, stock_logits.grad, rtol=torch.finfo(dtype).eps, atol=1e-7)
 
 
 def test_keeps_no_array_of_tokens_by_vocabulary(
     task: SimpleNamespace, model: TransformerModel, sample: dict[str, Any]
 ) -> None:
-    kept: list[int] = []
-    hooks = torch.autograd.graph.saved_tensors_hooks(lambda saved: kept.append(saved.numel()) or saved, lambda x: x)
+    sizes: list[int] = []
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda saved: sizes.append(saved.numel()) or saved, lambda x: x)
     judge = criterion(
         task, "label_smoothed_cross_entropy_fused", "--label-smoothing", "0.1", "--ignore-prefix-size", "1"
     )
     with hooks:
         judge(model, sample)
-    assert kept.count(sample["target"].numel() * WORDS) == 0
+    assert sizes.count(sample["target"].numel() * WORDS) == 0
 
 
 class LivingArrays(TorchDispatchMode):
@@ -203,11 +203,11 @@ class LivingArrays(TorchDispatchMode):
 
 def test_makes_no_array_of_that_size_but_the_gradient() -> None:
     logits, target = torch.randn(40, WORDS), torch.randint(0, WORDS, (40,))
-    ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
-    with LivingArrays(ours) as fused:
-        SmoothedNLL.apply(ours, target, 0.1, PAD)[0].sum().backward()
-    with LivingArrays(theirs) as stock:
-        label_smoothed_nll_loss(theirs.log_softmax(-1), target, 0.1, ignore_index=PAD)[0].backward()
+    fused_logits, stock_logits = (logits.clone().requires_grad_() for _ in range(2))
+    with LivingArrays(fused_logits) as fused:
+        SmoothedNLL.apply(fused_logits, target, 0.1, PAD)[0].sum().backward()
+    with LivingArrays(stock_logits) as stock:
+        label_smoothed_nll_loss(stock_logits.log_softmax(-1), target, 0.1, ignore_index=PAD)[0].backward()
     assert fused.most == 2
     assert stock.most > 2
 
@@ -219,7 +219,7 @@ def test_adaptive_softmax_is_refused(task: SimpleNamespace, sample: dict[str, An
 
 
 class Pointing(TransformerModel):
-    """As a pointer-generator: its output is probabilities."""
+    """Model like a pointer-generator: its output is probabilities."""
 
     def get_normalized_probs(self, net_output: Any, log_probs: bool, *_: Any) -> Tensor:
         return net_output[0].clamp(min=1e-9).log() if log_probs else net_output[0]
@@ -234,11 +234,11 @@ def test_model_without_a_softmax_is_refused(
 
 
 def test_the_loss_can_be_set_to_zero_in_place(task: SimpleNamespace, sample: dict[str, Any]) -> None:
-    """As fairseq does for a rank that has run out of batches; such a rank gives gradients of zero."""
-    ours = TranslationModel.build_model(configured("--arch", "post_ln_tiny").model, task)
-    loss, _, _ = criterion(task, "label_smoothed_cross_entropy_fused")(ours, sample)
+    """fairseq does so for a rank that has run out of batches; such a rank gives gradients of zero."""
+    package_model = TranslationModel.build_model(configured("--arch", "post_ln_tiny").model, task)
+    loss, _, _ = criterion(task, "label_smoothed_cross_entropy_fused")(package_model, sample)
     loss *= 0
     loss.backward()
-    gradients = [parameter.grad for parameter in ours.parameters() if parameter.grad is not None]
+    gradients = [parameter.grad for parameter in package_model.parameters() if parameter.grad is not None]
     assert gradients
     assert not any(gradient.any() for gradient in gradients)

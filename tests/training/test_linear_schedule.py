@@ -45,7 +45,7 @@ def test_line_through_numbers_worked_out_by_hand(flags: str, expected: dict[int,
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "message"),
     [
         ("--lr 1e-3", "pass --total-num-update N or --max-update N"),
         ("--lr 1e-3 --total-num-update -5", "--total-num-update -5(.0)? is not possible: pass 0 or more"),
@@ -55,8 +55,8 @@ def test_line_through_numbers_worked_out_by_hand(flags: str, expected: dict[int,
         ("--lr 1e-3,1e-4 --max-update 100", r"--lr was given \[0.001, 0.0001\]: pass one number"),
     ],
 )
-def test_impossible_lines_are_refused(flags: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_impossible_lines_are_refused(flags: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         schedule(*flags.split())
 
 

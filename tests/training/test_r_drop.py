@@ -42,18 +42,18 @@ def test_the_disagreement_and_its_gradients_are_those_of_kl_div(monkeypatch: pyt
     monkeypatch.setattr(fused_loss, "CACHE_CHUNK", 40)  # three rows at a time
     first, second = (torch.randn(10, 13, dtype=torch.float64).mul(3).requires_grad_() for _ in range(2))
     counted = torch.arange(10) % 4 != 1
-    found = Disagreement.apply(first, second, counted)
+    actual = Disagreement.apply(first, second, counted)
     expected = disagreement(first[counted], second[counted])
-    torch.testing.assert_close(found, expected)
-    ours, theirs = (torch.autograd.grad(2.5 * loss, (first, second)) for loss in (found, expected))
-    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(actual, expected)
+    gradients, expected_gradients = (torch.autograd.grad(2.5 * loss, (first, second)) for loss in (actual, expected))
+    torch.testing.assert_close(gradients, expected_gradients)
 
 
 def test_words_that_are_impossible_in_both_passes_do_not_count() -> None:
     first, second = torch.randn(2, 6), torch.randn(2, 6)
-    apart = [torch.cat([logits, torch.full((2, 1), -torch.inf)], 1) for logits in (first, second)]
-    found = Disagreement.apply(*apart, torch.ones(2, dtype=torch.bool))
-    torch.testing.assert_close(found, disagreement(first, second))
+    extended = [torch.cat([logits, torch.full((2, 1), -torch.inf)], 1) for logits in (first, second)]
+    actual = Disagreement.apply(*extended, torch.ones(2, dtype=torch.bool))
+    torch.testing.assert_close(actual, disagreement(first, second))
 
 
 def outcome(judge: FairseqCriterion, model: Any) -> tuple[Tensor, int, dict[str, Any], list[Tensor]]:
@@ -81,19 +81,19 @@ def test_the_loss_is_the_papers_of_two_passes_with_their_own_dropout() -> None:
 
 def test_without_dropout_it_is_the_fused_loss_twice() -> None:
     model = build(dropout=0.0).train()
-    loss, _, log, found = outcome(criterion(NAME), model)
+    loss, _, log, gradients = outcome(criterion(NAME), model)
     plain, _, _, expected = outcome(criterion("label_smoothed_cross_entropy_fused"), model)
     torch.testing.assert_close(loss, 2 * plain)
     torch.testing.assert_close(log["disagreement"], torch.zeros(()), atol=1e-4, rtol=0)
-    for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(ours, theirs * 2, atol=1e-4, rtol=1e-4)
+    for gradient, plain_gradient in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, plain_gradient * 2, atol=1e-4, rtol=1e-4)
 
 
 def test_held_out_data_get_the_loss_without_it() -> None:
     model = build(dropout=0.3).eval()
     with torch.no_grad():
-        ours, theirs = (criterion(name)(model, SAMPLE) for name in (NAME, "label_smoothed_cross_entropy_fused"))
-    torch.testing.assert_close(ours, theirs)
+        actual, expected = (criterion(name)(model, SAMPLE) for name in (NAME, "label_smoothed_cross_entropy_fused"))
+    torch.testing.assert_close(actual, expected)
 
 
 def test_the_log_says_how_far_the_passes_are_apart() -> None:

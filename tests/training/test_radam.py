@@ -46,16 +46,16 @@ def by_hand(
 @pytest.mark.parametrize("betas", BETAS)
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_equals_torch_with_its_momentum_while_untractable(betas: tuple[float, float], decay: float) -> None:
-    ours, theirs = parameters(), parameters()
+    weights, torch_weights = parameters(), parameters()
     settings = {"lr": 0.01, "betas": betas, "eps": 1e-3, "weight_decay": decay}
-    optimizer = RAdam(ours, **settings, untractable_momentum=True)
-    reference = torch.optim.RAdam(theirs, **settings, decoupled_weight_decay=True)
+    optimizer = RAdam(weights, **settings, untractable_momentum=True)
+    reference = torch.optim.RAdam(torch_weights, **settings, decoupled_weight_decay=True)
     for step in range(30):
-        give_gradients(ours, step)
-        give_gradients(theirs, step)
+        give_gradients(weights, step)
+        give_gradients(torch_weights, step)
         optimizer.step()
         reference.step()
-        for mine, other in zip(ours, theirs, strict=True):
+        for mine, other in zip(weights, torch_weights, strict=True):
             torch.testing.assert_close(mine, other, rtol=1e-6, atol=1e-6)
 
 
@@ -64,19 +64,19 @@ def test_equals_torch_with_its_momentum_while_untractable(betas: tuple[float, fl
 def test_equals_the_formula(momentum: bool, dtype: torch.dtype, tolerance: float) -> None:
     flags = ["--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-4", "--weight-decay", "0.1"]
     flags += ["--radam-untractable-momentum"] if momentum else []
-    ours = parameters(dtype)
-    starts = [parameter.detach().double().numpy().copy() for parameter in ours]
-    optimizer = optim.build_optimizer(configured("--optimizer", "radam", "--lr", 0.5, *flags).optimizer, ours)
+    weights = parameters(dtype)
+    starts = [parameter.detach().double().numpy().copy() for parameter in weights]
+    optimizer = optim.build_optimizer(configured("--optimizer", "radam", "--lr", 0.5, *flags).optimizer, weights)
     assert isinstance(optimizer, FairseqRAdam)
     assert optimizer.get_lr() == 0.5
     rates, gradients = [0.01 / (step + 1) for step in range(40)], []
     for step, rate in enumerate(rates):
-        give_gradients(ours, step)
-        gradients.append([parameter.grad.double().numpy().copy() for parameter in ours])
+        give_gradients(weights, step)
+        gradients.append([parameter.grad.double().numpy().copy() for parameter in weights])
         optimizer.set_lr(rate)
         optimizer.multiply_grads(0.5)
         optimizer.step()
-    for parameter, start, *history in zip(ours, starts, *gradients, strict=True):
+    for parameter, start, *history in zip(weights, starts, *gradients, strict=True):
         halves = [0.5 * gradient for gradient in history]
         expected = by_hand(start, halves, rates, (0.9, 0.98), 1e-4, 0.1, momentum)
         np.testing.assert_allclose(parameter.detach().numpy(), expected, rtol=tolerance, atol=tolerance)
@@ -84,49 +84,49 @@ def test_equals_the_formula(momentum: bool, dtype: torch.dtype, tolerance: float
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_does_nothing_but_decay_in_the_first_five_updates(decay: float) -> None:
-    """As ADMIN's authors have it."""
-    ours = parameters()
-    before = copy.deepcopy(ours)
-    optimizer = RAdam(ours, lr=1.0, betas=(0.9, 0.98), weight_decay=decay)
+    """ADMIN's authors do the same."""
+    weights = parameters()
+    before = copy.deepcopy(weights)
+    optimizer = RAdam(weights, lr=1.0, betas=(0.9, 0.98), weight_decay=decay)
     for step in range(6):
-        for mine, start in zip(ours, before, strict=True):
+        for mine, start in zip(weights, before, strict=True):
             torch.testing.assert_close(mine, start * (1 - decay) ** step, rtol=1e-6, atol=0)
-        give_gradients(ours, step)
+        give_gradients(weights, step)
         optimizer.step()
     assert not any(
-        torch.allclose(mine, start * (1 - decay) ** 6, rtol=1e-3) for mine, start in zip(ours, before, strict=True)
+        torch.allclose(mine, start * (1 - decay) ** 6, rtol=1e-3) for mine, start in zip(weights, before, strict=True)
     )
 
 
 def test_strides_of_a_gradient_do_not_matter() -> None:
-    ours, others = parameters(), parameters()
-    optimizers = [RAdam(ours), RAdam(others)]
+    weights, strided = parameters(), parameters()
+    optimizers = [RAdam(weights), RAdam(strided)]
     for step in range(8):
-        give_gradients(ours, step)
-        give_gradients(others, step)
-        for parameter in (other for other in others if other.dim() == 2):
+        give_gradients(weights, step)
+        give_gradients(strided, step)
+        for parameter in (other for other in strided if other.dim() == 2):
             parameter.grad = parameter.grad.flatten().view(parameter.shape)  # rows one after the other
-        others[2].grad = others[2].grad.t().contiguous().t()  # columns, where the parameter has rows
+        strided[2].grad = strided[2].grad.t().contiguous().t()  # columns, where the parameter has rows
         for optimizer in optimizers:
             optimizer.step()
-    assert all(torch.equal(mine, other) for mine, other in zip(ours, others, strict=True))
+    assert all(torch.equal(mine, other) for mine, other in zip(weights, strided, strict=True))
 
 
 def test_a_parameter_without_a_gradient_keeps_its_own_count() -> None:
     """One whose gradients come late moves as if its updates had been the only ones."""
-    ours, alone = parameters(), parameters()[2:3]
-    optimizer, reference = RAdam(ours, lr=0.01), RAdam(alone, lr=0.01)
+    weights, alone = parameters(), parameters()[2:3]
+    optimizer, reference = RAdam(weights, lr=0.01), RAdam(alone, lr=0.01)
     for step in range(20):
-        give_gradients(ours, step)
-        late = ours[2].grad
+        give_gradients(weights, step)
+        late = weights[2].grad
         if step % 2:
             alone[0].grad = late.clone()
             reference.step()
         else:
-            ours[2].grad = None
+            weights[2].grad = None
         optimizer.step()
-    assert torch.equal(ours[2], alone[0])
-    assert not torch.equal(ours[2], parameters()[2])
+    assert torch.equal(weights[2], alone[0])
+    assert not torch.equal(weights[2], parameters()[2])
 
 
 def test_mixed_types_in_one_group() -> None:
@@ -144,7 +144,7 @@ def test_mixed_types_in_one_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("betas", "said"),
+    ("betas", "message"),
     [
         ("(0.9, 0.5)", r"betas \(0.9, 0.5\).*between 2/3 and 1"),
         ("(1.0, 0.98)", "--adam-betas 1.0 is not possible: pass 0 or more and less than 1"),
@@ -153,8 +153,8 @@ def test_mixed_types_in_one_group() -> None:
         ("__import__('os')", "is no plain value"),
     ],
 )
-def test_impossible_betas_are_refused(betas: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_impossible_betas_are_refused(betas: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         optim.build_optimizer(
             configured("--optimizer", "radam", "--lr", 0.01, "--adam-betas", betas).optimizer, parameters()
         )

@@ -15,17 +15,17 @@ from realformer_nmt.training.radam import FairseqRAdam, RAdam
 
 
 def test_one_flat_parameter_moves_as_its_pieces() -> None:
-    """What fairseq's FP16Optimizer relies on when it flattens all parameters into one."""
+    """fairseq's FP16Optimizer relies on this when it flattens all parameters into one."""
     pieces = parameters()
     flat = torch.nn.Parameter(torch.cat([piece.detach().reshape(-1) for piece in pieces]))
     config = configured("--optimizer", "radam", "--lr", 0.01).optimizer
-    whole, apart = optim.build_optimizer(config, [flat]), optim.build_optimizer(config, pieces)
+    whole, piecewise = optim.build_optimizer(config, [flat]), optim.build_optimizer(config, pieces)
     assert whole.supports_flat_params
     for step in range(8):
         give_gradients(pieces, step)
         flat.grad = torch.cat([piece.grad.reshape(-1) for piece in pieces])
         whole.step()
-        apart.step()
+        piecewise.step()
     torch.testing.assert_close(flat, torch.cat([piece.reshape(-1) for piece in pieces]), rtol=1e-6, atol=1e-7)
 
 
@@ -50,18 +50,18 @@ def scaled_step(optimizer: FairseqRAdam, to: list[torch.nn.Parameter], step: int
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_memory_efficient_updates_are_fp32_rounded_once(dtype: torch.dtype) -> None:
-    ours, reference = parameters(dtype), parameters()
-    optimizer = low_precision(MemoryEfficientFP16Optimizer, dtype, ours)
+    weights, reference = parameters(dtype), parameters()
+    optimizer = low_precision(MemoryEfficientFP16Optimizer, dtype, weights)
     exact = RAdam(reference, lr=0.01, weight_decay=0.1)
     for step in range(12):
         with torch.no_grad():
-            for parameter, wide in zip(ours, reference, strict=True):
+            for parameter, wide in zip(weights, reference, strict=True):
                 wide.copy_(parameter)
         give_gradients(reference, step)
         exact.step()
-        scaled_step(optimizer, ours, step)
-        assert all(torch.equal(mine, wide.to(dtype)) for mine, wide in zip(ours, reference, strict=True))
-    for parameter, wide in zip(ours, reference, strict=True):
+        scaled_step(optimizer, weights, step)
+        assert all(torch.equal(mine, wide.to(dtype)) for mine, wide in zip(weights, reference, strict=True))
+    for parameter, wide in zip(weights, reference, strict=True):
         assert parameter.dtype == dtype
         for name in ("exp_avg", "exp_avg_sq"):
             assert torch.equal(optimizer.optimizer.state[parameter][name], exact.state[wide][name])
@@ -69,14 +69,14 @@ def test_memory_efficient_updates_are_fp32_rounded_once(dtype: torch.dtype) -> N
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_fp16_optimizer_keeps_fp32_masters(dtype: torch.dtype) -> None:
-    ours = parameters(dtype)
-    reference = [torch.nn.Parameter(parameter.detach().float()) for parameter in ours]
-    optimizer, exact = low_precision(FP16Optimizer, dtype, ours), RAdam(reference, lr=0.01, weight_decay=0.1)
+    weights = parameters(dtype)
+    reference = [torch.nn.Parameter(parameter.detach().float()) for parameter in weights]
+    optimizer, exact = low_precision(FP16Optimizer, dtype, weights), RAdam(reference, lr=0.01, weight_decay=0.1)
     for step in range(12):
         give_gradients(reference, step)
         exact.step()
-        scaled_step(optimizer, ours, step)
-    for mine, master, wide in zip(ours, optimizer.fp32_params, reference, strict=True):
+        scaled_step(optimizer, weights, step)
+    for mine, master, wide in zip(weights, optimizer.fp32_params, reference, strict=True):
         torch.testing.assert_close(master, wide, rtol=1e-6, atol=1e-7)
         assert torch.equal(mine, master.to(dtype))
 
@@ -92,21 +92,21 @@ def test_goes_on_bit_by_bit_from_a_saved_state(dtype: torch.dtype) -> None:
         give_gradients(to, step)
         optimizer.step()
 
-    ours = parameters(dtype)
-    optimizer, file = made(ours), io.BytesIO()
+    weights = parameters(dtype)
+    optimizer, file = made(weights), io.BytesIO()
     for step in range(8):
-        update(optimizer, ours, step)
-    torch.save((optimizer.state_dict(), [parameter.detach() for parameter in ours]), file)
+        update(optimizer, weights, step)
+    torch.save((optimizer.state_dict(), [parameter.detach() for parameter in weights]), file)
     file.seek(0)
     state, values = torch.load(file, weights_only=True)
     resumed_parameters = [torch.nn.Parameter(value) for value in values]
     resumed = made(resumed_parameters)
     resumed.load_state_dict(state)
     for step in range(8, 16):
-        update(optimizer, ours, step)
+        update(optimizer, weights, step)
         update(resumed, resumed_parameters, step)
-    assert all(torch.equal(mine, other) for mine, other in zip(ours, resumed_parameters, strict=True))
-    for mine, other in zip(ours, resumed_parameters, strict=True):
+    assert all(torch.equal(mine, other) for mine, other in zip(weights, resumed_parameters, strict=True))
+    for mine, other in zip(weights, resumed_parameters, strict=True):
         assert torch.equal(optimizer.optimizer.state[mine]["exp_avg_sq"], resumed.optimizer.state[other]["exp_avg_sq"])
 
 

@@ -10,9 +10,9 @@ FILE = Path("test.links")
 
 
 def test_links_are_read() -> None:
-    found = parse("0-0 1p2 2-1", FILE, 1)
-    assert found.sure == {(0, 0), (2, 1)}
-    assert found.possible == {(0, 0), (2, 1), (1, 2)}
+    links = parse("0-0 1p2 2-1", FILE, 1)
+    assert links.sure == {(0, 0), (2, 1)}
+    assert links.possible == {(0, 0), (2, 1), (1, 2)}
     assert parse("", FILE, 1) == Links(frozenset(), frozenset())
 
 

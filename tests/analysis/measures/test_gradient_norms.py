@@ -15,19 +15,19 @@ def test_norms_of_layers_and_of_their_parts(topology: str, toy_corpus: Path, mon
     text = analysed.some(toy_corpus)
     model = analysed.model(text, residual_topology=topology)
     batch = analysed.whole(text)
-    kept = batch.target != text.pad
-    mean = cross_entropy(model(batch.source, None, batch.previous)[0][kept], batch.target[kept])
+    mask = batch.target != text.pad
+    mean = cross_entropy(model(batch.source, None, batch.previous)[0][mask], batch.target[mask])
     layer = model.decoder.layers[1]
     of_layer = torch.autograd.grad(mean, list(layer.parameters()), retain_graph=True)
     of_fc1 = torch.autograd.grad(mean, [layer.fc1.weight, layer.fc1.bias], retain_graph=True)
     of_encoder = torch.autograd.grad(mean, list(model.encoder.layers[0].parameters()))
 
     monkeypatch.setattr("realformer_nmt.analysis.text.TOKENS", 40)  # several batches, one gradient
-    found = gradients.norms(model, text)
-    assert found["decoder"].norm[1] == pytest.approx(norm(of_layer), rel=1e-4)
-    assert found["decoder"].parts["fc1"][1] == pytest.approx(norm(of_fc1), rel=1e-4)
-    assert found["encoder"].norm[0] == pytest.approx(norm(of_encoder), rel=1e-4)
-    assert len(found["encoder"].norm) == 2
+    norms = gradients.norms(model, text)
+    assert norms["decoder"].norm[1] == pytest.approx(norm(of_layer), rel=1e-4)
+    assert norms["decoder"].parts["fc1"][1] == pytest.approx(norm(of_fc1), rel=1e-4)
+    assert norms["encoder"].norm[0] == pytest.approx(norm(of_encoder), rel=1e-4)
+    assert len(norms["encoder"].norm) == 2
     assert all(parameter.grad is None for parameter in model.parameters())
 
 

@@ -35,8 +35,8 @@ def test_entropy_is_scipys() -> None:
 def test_divergence_is_the_square_of_scipys_distance() -> None:
     p, q = probabilities(1, 4, 6, 5), probabilities(2, 4, 6, 5)
     assert np.allclose(divergence(p, q), jensenshannon(p.numpy(), q.numpy(), base=2, axis=-1) ** 2, atol=1e-6)
-    apart = divergence(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]))
-    assert float(apart) == pytest.approx(1)  # the most there is
+    largest = divergence(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]))
+    assert float(largest) == pytest.approx(1)  # the most there is
 
 
 def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
@@ -46,27 +46,27 @@ def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
 
 def measured(model: TranslationModel, batches: list[Batch], links: list[Links] | None = None) -> Heads:
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), TokenClasses((words, words), torch.device("cpu")), links)
-    with torch.no_grad(), hooks.attention(model, found.see):
+    heads = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), TokenClasses((words, words), torch.device("cpu")), links)
+    with torch.no_grad(), hooks.attention(model, heads.see):
         for each in batches:
-            found.begin(each)
+            heads.begin(each)
             model(each.source, None, each.previous)
-    return found
+    return heads
 
 
 def by_hand(model: TranslationModel) -> dict[str, dict[int, Tensor]]:
     """Each sentence alone, so that there is no padding: chain, layer -> heads x words' entropies."""
-    found: dict[str, dict[int, list[Tensor]]] = {chain: {1: [], 2: []} for chain in hooks.CHAINS}
+    attentions: dict[str, dict[int, list[Tensor]]] = {chain: {1: [], 2: []} for chain in hooks.CHAINS}
     for sentence in SENTENCES:
         alone = batch([sentence])
-        with hooks.attention(model, lambda chain, layer, p: found[chain][layer].append(p[0])), torch.no_grad():
+        with hooks.attention(model, lambda chain, layer, p: attentions[chain][layer].append(p[0])), torch.no_grad():
             model(alone.source, None, alone.previous)
     return {
         chain: {
             layer: torch.cat([torch.tensor(scipy_entropy(p.numpy(), base=2, axis=-1)) for p in seen], 1)
             for layer, seen in layers.items()
         }
-        for chain, layers in found.items()
+        for chain, layers in attentions.items()
     }
 
 
@@ -91,24 +91,24 @@ def test_padding_counts_nowhere() -> None:
 def test_any_split_into_batches_gives_the_same() -> None:
     model = build(score_carry="mean").eval()
     together = measured(model, [batch(SENTENCES)]).record().chains
-    apart = measured(model, [batch([sentence]) for sentence in SENTENCES]).record().chains
-    for chain, found in together.items():
-        assert np.allclose(found.divergence.mean, apart[chain].divergence.mean, atol=1e-6)
-        for name, shares in found.looks.items():
-            assert np.allclose(shares, apart[chain].looks[name], atol=1e-6)
+    by_sentence = measured(model, [batch([sentence]) for sentence in SENTENCES]).record().chains
+    for chain, figures in together.items():
+        assert np.allclose(figures.divergence.mean, by_sentence[chain].divergence.mean, atol=1e-6)
+        for name, shares in figures.looks.items():
+            assert np.allclose(shares, by_sentence[chain].looks[name], atol=1e-6)
 
 
 def test_where_heads_look() -> None:
     """Head 1 at the word before, head 2 at the comma, of two sentences, one shorter."""
     source = torch.tensor([[4, COMMA, 5, EOS], [COMMA, 6, EOS, PAD]])
-    given = Batch([0, 1], {"encoder": source, "decoder": source}, source)
+    two_sentences = Batch([0, 1], {"encoder": source, "decoder": source}, source)
     words = dictionary("abcdefghi,")
-    found = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), TokenClasses((words, words), torch.device("cpu")), None)
-    found.begin(given)
+    heads = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), TokenClasses((words, words), torch.device("cpu")), None)
+    heads.begin(two_sentences)
     before = torch.stack([torch.eye(4)[[1, 0, 1, 2]]] * 2)  # the first word has none before it, and looks behind
     comma = torch.stack([torch.eye(4)[[1, 1, 1, 1]], torch.eye(4)[[0, 0, 0, 0]]])
-    found.see("encoder", 1, torch.stack([before, comma], 1))
-    record = found.record().chains["encoder"]
+    heads.see("encoder", 1, torch.stack([before, comma], 1))
+    record = heads.record().chains["encoder"]
     assert record.queries == 7
     looks = {name: shares[0] for name, shares in record.looks.items()}
     assert looks["previous"] == pytest.approx([5 / 7, 2 / 7])

@@ -1,4 +1,4 @@
-"""Against a model that was built without the layer, with the weights of the others."""
+"""Models with a layer left out, against a model built without it that has the weights of the others."""
 
 import math
 from pathlib import Path
@@ -16,21 +16,21 @@ def test_a_model_of_the_other_layers_loses_as_much(parts: dict[str, str], toy_co
     model = analysed.model(text, encoder_layers=3, **parts)
     smaller = analysed.model(text, encoder_layers=2, **parts)
     weights = model.state_dict()
-    kept = {name: weight for name, weight in weights.items() if not name.startswith("encoder.layers.1.")}
-    renamed = {name.replace("encoder.layers.2.", "encoder.layers.1."): weight for name, weight in kept.items()}
+    other_weights = {name: weight for name, weight in weights.items() if not name.startswith("encoder.layers.1.")}
+    renamed = {name.replace("encoder.layers.2.", "encoder.layers.1."): weight for name, weight in other_weights.items()}
     smaller.load_state_dict(renamed)
-    found = layer_ablation.measure(model, text)
-    assert found["encoder"][1] == pytest.approx(loss(smaller, text) - loss(model, text), abs=1e-5)
-    assert [len(losses) for losses in found.values()] == [3, 2]
+    increases = layer_ablation.measure(model, text)
+    assert increases["encoder"][1] == pytest.approx(loss(smaller, text) - loss(model, text), abs=1e-5)
+    assert [len(losses) for losses in increases.values()] == [3, 2]
     assert model.state_dict().keys() == weights.keys()  # all layers are back
 
 
 @pytest.mark.parametrize("carry", ["first_values", "mean+first_values", "lazy", "mean+lazy"])
 def test_what_the_first_layer_would_carry_may_be_left_out(carry: str, toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
-    found = layer_ablation.measure(analysed.model(text, score_carry=carry), text)
-    assert all(math.isfinite(loss) for losses in found.values() for loss in losses)
-    assert [len(losses) for losses in found.values()] == [2, 2]
+    increases = layer_ablation.measure(analysed.model(text, score_carry=carry), text)
+    assert all(math.isfinite(loss) for losses in increases.values() for loss in losses)
+    assert [len(losses) for losses in increases.values()] == [2, 2]
 
 
 def test_an_only_layer_stays(toy_corpus: Path) -> None:

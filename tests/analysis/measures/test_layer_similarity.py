@@ -16,16 +16,16 @@ OTHERS = torch.tanh(ROWS @ torch.randn(8, 5, generator=torch.Generator().manual_
 
 @pytest.mark.parametrize("rank", [1, 3, 8])
 def test_a_matrix_of_known_rank(rank: int) -> None:
-    """With equal singular values the effective rank is the rank, whatever is added to every row."""
-    left = torch.linalg.qr(ROWS - ROWS.mean(0)).Q[:, :rank]
+    """Equal singular values make the effective rank the rank, whatever is added to every row."""
+    left_vectors = torch.linalg.qr(ROWS - ROWS.mean(0)).Q[:, :rank]
     right = torch.linalg.qr(ROWS[:8]).Q[:rank]
-    assert layer_similarity.effective_rank(5 * left @ right + 3) == pytest.approx(rank)
+    assert layer_similarity.effective_rank(5 * left_vectors @ right + 3) == pytest.approx(rank)
 
 
 def test_effective_rank_of_unequal_values() -> None:
     """exp of the entropy of 1/2, 1/4, 1/4: 2 sqrt 2."""
-    left = torch.linalg.qr(ROWS - ROWS.mean(0)).Q[:, :3]
-    assert layer_similarity.effective_rank(left * torch.tensor([2.0, 1.0, 1.0])) == pytest.approx(2 * 2**0.5)
+    left_vectors = torch.linalg.qr(ROWS - ROWS.mean(0)).Q[:, :3]
+    assert layer_similarity.effective_rank(left_vectors * torch.tensor([2.0, 1.0, 1.0])) == pytest.approx(2 * 2**0.5)
 
 
 def by_kernels(one: Tensor, other: Tensor) -> float:
@@ -45,11 +45,11 @@ def test_cka_by_kernels() -> None:
 
 def test_layers_that_add_nothing_are_the_same(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
-    found = layer_similarity.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)
+    similarity = layer_similarity.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)
     for side in ("encoder", "decoder"):
-        assert found[side].cosine == pytest.approx([1, 1])
-        assert np.allclose(found[side].cka, 1)
-        assert len(set(found[side].effective_rank)) == 1
+        assert similarity[side].cosine == pytest.approx([1, 1])
+        assert np.allclose(similarity[side].cka, 1)
+        assert len(set(similarity[side].effective_rank)) == 1
 
 
 def test_cosine_is_the_mean_over_words_without_padding(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,6 +63,6 @@ def test_cosine_is_the_mean_over_words_without_padding(toy_corpus: Path, monkeyp
     one, other = (each[(batch.previous != text.pad).numpy()] for each in outputs)
     cosines = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
     monkeypatch.setattr("realformer_nmt.analysis.text.TOKENS", 40)
-    found = layer_similarity.measure(model, text)["decoder"]
-    assert found.cosine[1] == pytest.approx(cosines.mean(), rel=1e-5)
-    assert np.allclose(np.diag(found.cka), 1)
+    similarity = layer_similarity.measure(model, text)["decoder"]
+    assert similarity.cosine[1] == pytest.approx(cosines.mean(), rel=1e-5)
+    assert np.allclose(np.diag(similarity.cka), 1)

@@ -21,13 +21,13 @@ def test_share_and_effective_weight_of_the_first_branch(scaling: str, weight: fl
         x = encoder.embed(batch.source, encoder.embed_positions(batch.source)).masked_fill(padding.unsqueeze(-1), 0)
         branch = encoder.layers[0].self_attn(x, x, padding[:, None, None]).output
     shortcut, branch = (np.var(tensor[~padding].numpy()) for tensor in (weight * x, branch))
-    found = stream.measure(model, text)["encoder"]
-    first = found.sublayers["layers.0.self_attn"]
+    figures = stream.measure(model, text)["encoder"]
+    first = figures.sublayers["layers.0.self_attn"]
     assert first.w == pytest.approx(weight)
     assert first.share_of_branch == pytest.approx(branch / (shortcut + branch), rel=1e-4)
     assert first.effective_w == pytest.approx(np.sqrt(shortcut / branch), rel=1e-4)
     entered = [np.sqrt(np.mean(np.square(x[~padding].numpy())))]
-    assert found.norm[0] == pytest.approx(entered, rel=1e-4)
+    assert figures.norm[0] == pytest.approx(entered, rel=1e-4)
 
 
 def test_a_normalised_stream_has_norm_1_and_a_dual_one_grows(toy_corpus: Path) -> None:
@@ -43,15 +43,15 @@ def test_a_normalised_stream_has_norm_1_and_a_dual_one_grows(toy_corpus: Path) -
 
 def test_a_branch_that_adds_nothing(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
-    found = stream.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)["decoder"]
-    assert found.norm[0] == found.norm[1] == found.norm[2]
-    assert found.sublayers["layers.1.ffn"] == ShortcutTerms(w=1.0, share_of_branch=0.0, effective_w=None)
-    assert list(found.sublayers)[:3] == ["layers.0.self_attn", "layers.0.encoder_attn", "layers.0.ffn"]
+    figures = stream.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)["decoder"]
+    assert figures.norm[0] == figures.norm[1] == figures.norm[2]
+    assert figures.sublayers["layers.1.ffn"] == ShortcutTerms(w=1.0, share_of_branch=0.0, effective_w=None)
+    assert list(figures.sublayers)[:3] == ["layers.0.self_attn", "layers.0.encoder_attn", "layers.0.ffn"]
 
 
 def test_a_stream_that_grows_has_no_sums_if_it_has_no_shortcuts(toy_corpus: Path) -> None:
     """Attention residuals keep all outputs apart: one, and two more per encoder layer."""
     text = analysed.some(toy_corpus)
-    found = stream.measure(analysed.model(text, residual_topology="attn_res"), text)["encoder"]
-    assert [len(tensors) for tensors in found.norm] == [1, 3, 5]
-    assert found.sublayers == {}
+    figures = stream.measure(analysed.model(text, residual_topology="attn_res"), text)["encoder"]
+    assert [len(tensors) for tensors in figures.norm] == [1, 3, 5]
+    assert figures.sublayers == {}

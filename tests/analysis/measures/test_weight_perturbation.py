@@ -22,12 +22,12 @@ def test_every_matrix_of_a_layer_moves_by_the_same_share_and_nothing_else(toy_co
 def test_small_noise_moves_the_output_in_proportion(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = analysed.some(toy_corpus)
     model = analysed.model(text)
-    found = []
+    changes = []
     for size in (1e-3, 2e-3):
         monkeypatch.setattr(weight_perturbation, "SIZE", size)
-        found.append(weight_perturbation.measure(model, text)["decoder"])
-    assert found[0] == pytest.approx(found[1], rel=0.05)
-    assert len(found[0]) == 2
+        changes.append(weight_perturbation.measure(model, text)["decoder"])
+    assert changes[0] == pytest.approx(changes[1], rel=0.05)
+    assert len(changes[0]) == 2
 
 
 def test_the_change_of_the_last_layer_is_that_of_the_models_output(toy_corpus: Path) -> None:
@@ -44,5 +44,5 @@ def test_the_change_of_the_last_layer_is_that_of_the_models_output(toy_corpus: P
 
 def test_layers_that_add_nothing_move_nothing(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
-    found = weight_perturbation.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)
-    assert found == {"encoder": [0, 0], "decoder": [0, 0]}
+    changes = weight_perturbation.measure(analysed.idle(analysed.model(text, residual_topology="pre")), text)
+    assert changes == {"encoder": [0, 0], "decoder": [0, 0]}

@@ -24,20 +24,20 @@ TEXT_TASKS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", TEXT_TASKS)
 def test_text_is_parted_as_it_was_in_training(stock: dict[str, Any], name: str) -> None:
-    """Else the loss of a language model would be that of other samples."""
+    """The loss of a language model would else be that of other samples."""
     task = {"_name": name, **TEXT_TASKS[name]}
-    taken = take_settings({**stock, "cfg": {**stock["cfg"], "task": task}})["cfg"]["task"]
-    assert {field: taken.get(field) for field in task} == task
+    task_settings = take_settings({**stock, "cfg": {**stock["cfg"], "task": task}})["cfg"]["task"]
+    assert {field: task_settings.get(field) for field in task} == task
 
 
 def test_no_switch_asks_a_program_of_the_machine(stock: dict[str, Any]) -> None:
     """fairseq would take arrays from whoever listens at /tmp/plasma."""
     task = {"_name": "language_modeling", "use_plasma_view": True, "plasma_path": "other"}
     common = {**stock["cfg"]["common"], "use_plasma_view": True, "azureml_logging": True}
-    taken = take_settings({**stock, "cfg": {**stock["cfg"], "task": task, "common": common}})["cfg"]
-    assert taken["task"] == {"_name": "language_modeling"}
-    assert not taken["common"]["use_plasma_view"]
-    assert not taken["common"]["azureml_logging"]
+    settings = take_settings({**stock, "cfg": {**stock["cfg"], "task": task, "common": common}})["cfg"]
+    assert settings["task"] == {"_name": "language_modeling"}
+    assert not settings["common"]["use_plasma_view"]
+    assert not settings["common"]["azureml_logging"]
 
 
 @pytest.mark.parametrize("number", [10**12, -(10**12), float("nan"), 10**90])

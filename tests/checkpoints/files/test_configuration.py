@@ -1,4 +1,4 @@
-"""What is taken of a checkpoint's settings: a translation model's own are all there, whatever acts is not."""
+"""All of a translation model's own settings are taken from its checkpoint, and none that acts."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -34,7 +34,7 @@ STOCK = (
 
 @pytest.fixture(scope="module")
 def stock(toy_corpus: Path) -> dict[str, Any]:
-    """Of fairseq's own transformer, whose options are those of its whole command line."""
+    """State of fairseq's own transformer, whose options are those of its whole command line."""
     return saved.state(toy_corpus, *STOCK, *EVAL_BLEU, "--eval-bleu-remove-bpe", arch="transformer")
 
 
@@ -42,12 +42,16 @@ def test_a_stock_model_is_the_same_one(stock: dict[str, Any]) -> None:
     """fairseq reads these options of a transformer; all that can be said of one is among them."""
     from fairseq.models.transformer import TransformerConfig
 
-    given, taken = vars(stock["cfg"]["model"]), vars(take_settings(stock)["cfg"]["model"])
+    expected, actual = vars(stock["cfg"]["model"]), vars(take_settings(stock)["cfg"]["model"])
     sides = [f"{side}_{name}" for side in ("encoder", "decoder") for name in vars(TransformerConfig().encoder)]
-    names = [name for name in (*vars(TransformerConfig()), *sides) if name in given and not name.endswith("_path")]
+    names = [name for name in (*vars(TransformerConfig()), *sides) if name in expected and not name.endswith("_path")]
     assert len(names) > 30
-    assert {name: taken[name] for name in names} == {name: given[name] for name in names}
-    assert (taken["encoder_normalize_before"], taken["activation_fn"], taken["_name"]) == (True, "gelu", "transformer")
+    assert {name: actual[name] for name in names} == {name: expected[name] for name in names}
+    assert (actual["encoder_normalize_before"], actual["activation_fn"], actual["_name"]) == (
+        True,
+        "gelu",
+        "transformer",
+    )
 
 
 def test_an_older_checkpoint_can_be_decoded_in_another_precision(toy_corpus: Path) -> None:
@@ -60,20 +64,20 @@ def test_an_older_checkpoint_can_be_decoded_in_another_precision(toy_corpus: Pat
 
 
 def test_the_task_and_the_numbers_of_a_training_are_all_there(stock: dict[str, Any]) -> None:
-    cfg, taken = stock["cfg"], take_settings(stock)["cfg"]
-    assert taken["task"] == {**cfg["task"], "dataset_impl": None}
-    assert taken["criterion"] == cfg["criterion"]
+    cfg, settings = stock["cfg"], take_settings(stock)["cfg"]
+    assert settings["task"] == {**cfg["task"], "dataset_impl": None}
+    assert settings["criterion"] == cfg["criterion"]
     for group in ("common", "dataset", "distributed_training", "optimization", "checkpoint"):
         numbers = {name: value for name, value in cfg[group].items() if isinstance(value, int | float)}
-        assert numbers == {name: taken[group][name] for name in numbers}, group
-    assert taken["checkpoint"]["best_checkpoint_metric"] == cfg["checkpoint"]["best_checkpoint_metric"]
+        assert numbers == {name: settings[group][name] for name in numbers}, group
+    assert settings["checkpoint"]["best_checkpoint_metric"] == cfg["checkpoint"]["best_checkpoint_metric"]
 
 
 @pytest.mark.parametrize("old", [False, True])
 def test_a_stock_checkpoint_translates_and_validates(
     stock: dict[str, Any], toy_corpus: Path, tmp_path: Path, old: bool
 ) -> None:
-    """Also one of an older fairseq, which stored the options of the command line alone."""
+    """One of an older fairseq, which stored the options of the command line alone, is tried too."""
     state = dict(stock)
     if old:
         state["args"] = state.pop("cfg")["model"]
@@ -164,18 +168,18 @@ def test_decoding_that_would_not_end_is_refused(stock: dict[str, Any], number: s
 
 def test_a_name_alone_chooses_a_tokeniser(stock: dict[str, Any]) -> None:
     cfg = {**stock["cfg"], "tokenizer": "moses", "bpe": {"_name": "subword_nmt", "bpe_codes": "/etc/passwd"}}
-    taken = take_settings({**stock, "cfg": cfg})["cfg"]
-    assert taken["tokenizer"] == "moses"
-    assert taken["bpe"] == {"_name": "subword_nmt", "bpe_codes": "???"}
+    settings = take_settings({**stock, "cfg": cfg})["cfg"]
+    assert settings["tokenizer"] == "moses"
+    assert settings["bpe"] == {"_name": "subword_nmt", "bpe_codes": "???"}
 
 
 @pytest.mark.parametrize("rows", ["text", [1], [[0, "loss", "bisect", {}]], [[0, "a", "MetersDict", {}]], [["x"]]])
 def test_meters_are_fairseqs(stock: dict[str, Any], rows: Any) -> None:
-    """Which it makes of any name of a module of its own."""
+    """fairseq makes a meter of any name of a module of its own."""
     with pytest.raises(SettingsError, match="has meters"):
         take_settings({**stock, "extra_state": {"metrics": {"train": rows}}})
-    known = [(0, "loss", "AverageMeter", {"val": 1, "sum": 1, "count": 1, "round": 3})]
-    assert take_settings({**stock, "extra_state": {"metrics": {"train": known}}})
+    meters = [(0, "loss", "AverageMeter", {"val": 1, "sum": 1, "count": 1, "round": 3})]
+    assert take_settings({**stock, "extra_state": {"metrics": {"train": meters}}})
 
 
 def test_the_file_is_named(stock: dict[str, Any], tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ BEFORE, NOW = words("a", "b", "c"), words("c", "x", "a")
 
 
 def test_pieces_that_both_have_are_counted_without_special_ones() -> None:
-    found = common(BEFORE, NOW)
-    assert (found.subwords, found.common, str(found)) == (3, 2, "2 of 3")
-    assert (found.before, found.now) == ([0, 1, 2, 3, 6, 4], [0, 1, 2, 3, 4, 6])
+    common_rows = common(BEFORE, NOW)
+    assert (common_rows.subwords, common_rows.common, str(common_rows)) == (3, 2, "2 of 3")
+    assert (common_rows.before, common_rows.now) == ([0, 1, 2, 3, 6, 4], [0, 1, 2, 3, 4, 6])
     assert str(common(words("a"), words("b", "c"))) == "0 of 2"
 
 
@@ -33,13 +33,13 @@ def test_each_side_goes_by_its_own_dictionary_and_all_else_stays() -> None:
     names = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
     weights = {name: rows_of(10.0 * n, 7) for n, name in enumerate(names, 1)} | {"encoder.fc": torch.ones(2)}
     fresh = {name: -rows_of(0.0, 7) for name in names} | {"encoder.fc": torch.zeros(2)}
-    found = {name: weight.tolist() for name, weight in carry(weights, fresh, rows).items()}
+    actual = {name: weight.tolist() for name, weight in carry(weights, fresh, rows).items()}
     expected = {
         names[0]: [10, 11, 12, 13, 16, -5, 14],  # c, x, a
         names[1]: [20, 21, 22, 23, 26, -5, 24],  # a, b, c
         names[2]: [30, 31, 32, 33, 36, -5, 34],
     }
-    assert found == {**{name: [[row] * 3 for row in rows] for name, rows in expected.items()}, "encoder.fc": [1, 1]}
+    assert actual == {**{name: [[row] * 3 for row in rows] for name, rows in expected.items()}, "encoder.fc": [1, 1]}
     assert fresh[names[0]].tolist() == (-rows_of(0.0, 7)).tolist()
 
 
@@ -48,10 +48,10 @@ def test_a_table_grows_and_shrinks_and_keeps_the_kind_of_the_new_model() -> None
     more = words("a", "b", "c", "d", "e")
     for before, now in ((BEFORE, more), (more, BEFORE)):
         fresh = torch.full((len(now), 3), -1.0, dtype=torch.float16)
-        found = carry({name: rows_of(0.0, len(before))}, {name: fresh}, {"target": common(before, now)})[name]
-        assert (found.shape, found.dtype) == (fresh.shape, torch.float16)
-        assert found[:7].tolist() == rows_of(0.0, 7).tolist()
-        assert (found[7:] == -1).all()
+        table = carry({name: rows_of(0.0, len(before))}, {name: fresh}, {"target": common(before, now)})[name]
+        assert (table.shape, table.dtype) == (fresh.shape, torch.float16)
+        assert table[:7].tolist() == rows_of(0.0, 7).tolist()
+        assert (table[7:] == -1).all()
 
 
 def test_weights_of_another_width_are_left_to_the_loader() -> None:

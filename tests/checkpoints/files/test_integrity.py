@@ -1,4 +1,4 @@
-"""Which checkpoints are whole, by what torch writes."""
+"""Whole checkpoints are told from others by what torch writes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_one_of_before_torch_1_6_is_whole_and_a_text_is_not(tmp_path: Path) -> N
 
 
 def test_the_newest_is_the_one_that_was_trained_longest(tmp_path: Path) -> None:
-    """Whatever its name or age says; not one that was cut off, nor one from which no training can go on."""
+    """Name and age do not count, nor does a file that was cut off or from which no training can go on."""
     for name, updates in {"checkpoint9.pt": 10, "checkpoint_1_30.pt": 30, "checkpoint2.pt": 20}.items():
         checkpoint(tmp_path / name, updates)
     averaged, cut = checkpoint(tmp_path / "average.pt", 40, optimizer=False), checkpoint(tmp_path / "cut.pt", 50)

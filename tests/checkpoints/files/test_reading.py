@@ -36,14 +36,14 @@ def test_what_torch_saves_is_what_torch_reads(tmp_path: Path, zipped: bool) -> N
     path = tmp_path / "a.pt"
     options, counts = argparse.Namespace(arch="transformer", layers=6), [np.arange(4), np.arange(3.0)]
     torch.save({**STATE, "args": options, "counts": counts}, path, _use_new_zipfile_serialization=zipped)
-    found, expected = reading.load(path), torch.load(path, weights_only=False)
-    assert vars(found.pop("args")) == vars(expected.pop("args"))
-    for ours, theirs in zip(found.pop("counts"), expected.pop("counts"), strict=True):
-        assert ours.dtype == theirs.dtype
-        assert ours.tolist() == theirs.tolist()
-    assert same(found, expected)
-    assert [tensor.dtype for tensor in found["kinds"]] == [tensor.dtype for tensor in expected["kinds"]]
-    assert found["model"]["a"].data_ptr() == found["model"]["b"].data_ptr(), "weights that are one stay one"
+    actual, expected = reading.load(path), torch.load(path, weights_only=False)
+    assert vars(actual.pop("args")) == vars(expected.pop("args"))
+    for array, expected_array in zip(actual.pop("counts"), expected.pop("counts"), strict=True):
+        assert array.dtype == expected_array.dtype
+        assert array.tolist() == expected_array.tolist()
+    assert same(actual, expected)
+    assert [tensor.dtype for tensor in actual["kinds"]] == [tensor.dtype for tensor in expected["kinds"]]
+    assert actual["model"]["a"].data_ptr() == actual["model"]["b"].data_ptr(), "weights that are one stay one"
 
 
 @settings(max_examples=50, deadline=None)
@@ -61,10 +61,10 @@ def test_the_numbers_of_an_entry_stay_in_the_file(tmp_path: Path) -> None:
     whole = path.read_bytes()
     place = whole.index(torch.full((9,), 2.5).numpy().tobytes()) + 8
     path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-    found = reading.load(path, ("other",))
-    assert found["other"].is_meta
-    assert found["other"].shape == (99,)
-    assert float(found["model"]["w"].sum()) == 148.5
+    state = reading.load(path, ("other",))
+    assert state["other"].is_meta
+    assert state["other"].shape == (99,)
+    assert float(state["model"]["w"].sum()) == 148.5
     with pytest.raises(UserError, match=r"a\.pt: it is no checkpoint, or not all of one \(Bad CRC-32"):
         reading.load(path)
 
@@ -126,12 +126,14 @@ def odd_contents(cfg: dict[str, Any], weights: dict[str, Any]) -> dict[str, dict
     options = ({"encoder_layers": "one"}, {"encoder_layers": None}, {"encoder_layers": [1]}, {"encoder_layers": -1})
     models = [{**cfg["model"], **changed} for changed in (*options, {"residual_topology": "sideways"})]
     numbers = (torch.ones(2, 2).to_sparse(), torch.ones(2, dtype=torch.complex64), torch.ones(2))
-    held = [{**weights, "w": tensor} for tensor in numbers]
-    held += [{**weights, "encoder.embed_tokens.weight": torch.tensor(1.0)}, {"decoder.embed_tokens.weight": TIED}]
-    contents = [{"cfg": given} for given in ([1], "model", None, *({"model": model} for model in ("admin", *models)))]
+    tables = [{**weights, "w": tensor} for tensor in numbers]
+    tables += [{**weights, "encoder.embed_tokens.weight": torch.tensor(1.0)}, {"decoder.embed_tokens.weight": TIED}]
+    contents = [
+        {"cfg": odd_cfg} for odd_cfg in ([1], "model", None, *({"model": model} for model in ("admin", *models)))
+    ]
     return {f"{content}"[:60]: content for content in contents} | {
-        f"weights {number}": {"model": given}
-        for number, given in enumerate(([1], {}, dict.fromkeys(weights, torch.tensor(1.0)), *held))
+        f"weights {number}": {"model": odd_weights}
+        for number, odd_weights in enumerate(([1], {}, dict.fromkeys(weights, torch.tensor(1.0)), *tables))
     }
 
 

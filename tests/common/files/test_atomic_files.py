@@ -36,16 +36,16 @@ def test_two_writers_of_one_file_each_write_all_of_theirs(tmp_path: Path) -> Non
 
 
 def test_what_a_killed_writer_left_is_removed_by_the_next_and_nothing_else_is(tmp_path: Path) -> None:
-    others = {"a.tgz.part", "a.part", "b.json.0123abcd.part", "a.json.0123abcd.part.txt", "xa.json.0123abcd.part"}
-    for name in others:
+    names = {"a.tgz.part", "a.part", "b.json.0123abcd.part", "a.json.0123abcd.part.txt", "xa.json.0123abcd.part"}
+    for name in names:
         (tmp_path / name).write_text("another's")
     killed = writer(FILE, tmp_path / "a.json", "half")
     killed.kill()
     killed.communicate()
-    assert len(list(tmp_path.iterdir())) == len(others) + 1
+    assert len(list(tmp_path.iterdir())) == len(names) + 1
     with completed(tmp_path / "a.json") as stream:
         stream.write(b"whole")
-    assert {path.name for path in tmp_path.iterdir()} == {"a.json", *others}
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", *names}
 
 
 def fail(file: Path) -> None:

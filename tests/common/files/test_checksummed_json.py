@@ -32,18 +32,18 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def edits(value: Any) -> list[Any]:
-    """What an editor may put in the place of each part of a record."""
-    others = ["no", None, -1, math.nan, [], {}, True, 10**400]
-    found = [other for other in others if json.dumps(other) != json.dumps(value)]
+    """Return copies of a record, each with one part replaced or removed, as an editor may do."""
+    replacements = ["no", None, -1, math.nan, [], {}, True, 10**400]
+    variants = [other for other in replacements if json.dumps(other) != json.dumps(value)]
     if isinstance(value, dict):
-        found += [{**value, name: other} for name in value for other in edits(value[name])]
-        found += [{k: v for k, v in value.items() if k != name} for name in value]
+        variants += [{**value, name: other} for name in value for other in edits(value[name])]
+        variants += [{k: v for k, v in value.items() if k != name} for name in value]
     if isinstance(value, list):
-        found += [
+        variants += [
             [*value[:place], other, *value[place + 1 :]] for place in range(len(value)) for other in edits(value[place])
         ]
-        found += [value[:place] + value[place + 1 :] for place in range(len(value))]
-    return found
+        variants += [value[:place] + value[place + 1 :] for place in range(len(value))]
+    return variants
 
 
 def test_every_edit_is_refused_and_names_the_file(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_every_edit_is_refused_and_names_the_file(tmp_path: Path) -> None:
 
 
 def test_a_seal_counts_for_every_reader(tmp_path: Path) -> None:
-    """Such as prepare.json's, which an older version has left without one."""
+    """A file like prepare.json may have no seal, since an older version wrote none."""
     file = tmp_path / "prepare.json"
     checksummed_json.write(file, {"source": "en"})
     assert json_records.read(file, "again") == {"source": "en"}

@@ -47,7 +47,7 @@ def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_pa
 
 
 def test_a_lock_cuts_off_nothing_where_a_link_leads(tmp_path: Path) -> None:
-    """As in a folder that somebody else has made, of which no more than the status is asked."""
+    """Somebody else may have made the folder, of which no more than the status is asked."""
     (tmp_path / "other").write_text("kept")
     (tmp_path / ".lock").symlink_to("other")
     with pytest.raises(UserError, match=r"\.lock is a link"):

@@ -28,15 +28,15 @@ def trap(tmp_path: Path) -> Path:
 
 def run(words: list[str], folder: Path, **environment: str) -> str:
     path = os.pathsep.join(filter(None, (str(folder.parent / "lib"), os.environ.get("PYTHONPATH"))))
-    own = {**{key: os.environ[key] for key in os.environ if key != "PYTHONSAFEPATH"}, "PYTHONPATH": path}
-    done = subprocess.run(words, cwd=folder, env={**own, **environment}, capture_output=True, text=True, check=True)
+    base = {**{key: os.environ[key] for key in os.environ if key != "PYTHONSAFEPATH"}, "PYTHONPATH": path}
+    done = subprocess.run(words, cwd=folder, env={**base, **environment}, capture_output=True, text=True, check=True)
     return done.stdout
 
 
 @pytest.mark.parametrize("environment", [{}, {"PYTHONSAFEPATH": "1"}])
 def test_modules_of_the_current_folder_are_left_alone(trap: Path, environment: dict[str, str]) -> None:
-    told = run(program("victim", "--flag", "a b"), trap, **environment)
-    assert told == '["--flag", "a b", "victim.py", "__main__"]\n'
+    output = run(program("victim", "--flag", "a b"), trap, **environment)
+    assert output == '["--flag", "a b", "victim.py", "__main__"]\n'
     assert not (trap.parent / "pwned").exists()
 
 

@@ -27,7 +27,7 @@ def be_killed() -> None:
 
 @pytest.mark.parametrize("on_gpu", [False, True], ids=["forked", "anew"])
 @pytest.mark.parametrize(
-    ("work", "status", "said"),
+    ("work", "status", "last_lines"),
     [
         (os.getpid, 0, []),
         (refuse, 1, ["first", "refused"]),
@@ -36,13 +36,13 @@ def be_killed() -> None:
     ],
 )
 def test_what_it_says_and_how_it_ends_is_known(
-    work: Callable[[], object], status: int, said: list[str], on_gpu: bool, tmp_path: Path
+    work: Callable[[], object], status: int, last_lines: list[str], on_gpu: bool, tmp_path: Path
 ) -> None:
     process = begin(work, tmp_path / "log", 1, on_gpu)
     process.join()
     assert process.exitcode == status
     lines = (tmp_path / "log").read_text().splitlines()
-    assert lines[len(lines) - len(said) :] == said
+    assert lines[len(lines) - len(last_lines) :] == last_lines
 
 
 def test_begun_anew_it_finds_no_module_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

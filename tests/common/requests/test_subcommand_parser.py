@@ -7,12 +7,12 @@ from realformer_nmt.common.requests.subcommand_parser import SubcommandParser
 
 
 def parser(terse: bool = True) -> SubcommandParser:
-    made = SubcommandParser(prog="cook")
-    made.terse = terse
-    made.add_argument("dish")
-    made.add_argument("--salt", type=int)
-    made.add_argument("flags", nargs="*")
-    return made
+    cook = SubcommandParser(prog="cook")
+    cook.terse = terse
+    cook.add_argument("dish")
+    cook.add_argument("--salt", type=int)
+    cook.add_argument("flags", nargs="*")
+    return cook
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_wrong_options_are_told_in_one_line(words: list[str], message: str) -> N
 
 
 def test_another_parser_is_argparses(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         parser(terse=False).parse_args(["soup", "--salt"])
-    assert left.value.code == 2
+    assert exit_info.value.code == 2
     assert "cook: error: argument --salt: expected one argument" in capsys.readouterr().err

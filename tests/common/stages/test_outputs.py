@@ -1,4 +1,4 @@
-"""What is not a command's own is left as it is: a small version of reliability/attacks_outputs.py, and its table."""
+"""A command leaves alone what is not its own: a small version of reliability/attacks_outputs.py, and its table."""
 
 import argparse
 import json
@@ -74,7 +74,7 @@ READ = """
 
 
 def options() -> Iterator[str]:
-    """Of every command, those that take a path."""
+    """Yield the options that take a path, of every command."""
     actions = parser([row.name for row in SUBCOMMANDS])._actions
     (commands,) = (action.choices for action in actions if isinstance(action, argparse._SubParsersAction))
     for name, of_it in commands.items():

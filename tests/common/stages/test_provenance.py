@@ -1,4 +1,4 @@
-"""What a record says it was made from, against files and settings that are changed under it."""
+"""A record notices when the files and settings that it was made from are changed."""
 
 import hashlib
 import os
@@ -46,8 +46,8 @@ def test_a_copy_of_one_input_does_not_stand_for_another(tmp_path: Path) -> None:
 def test_a_known_hash_serves_as_long_as_size_and_time_stay(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"first")
-    known = replace(fingerprint(file), sha256="known")
-    assert fingerprint(file, known).sha256 == "known"
+    earlier_fingerprint = replace(fingerprint(file), sha256="known")
+    assert fingerprint(file, earlier_fingerprint).sha256 == "known"
     file.write_bytes(b"other")
     os.utime(file, ns=(2, 2))
-    assert fingerprint(file, known).sha256 == hashlib.sha256(b"other").hexdigest()
+    assert fingerprint(file, earlier_fingerprint).sha256 == hashlib.sha256(b"other").hexdigest()

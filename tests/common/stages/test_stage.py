@@ -20,12 +20,14 @@ def stage(folder: Path, **settings: Any) -> Stage:
     return Stage("average", folder / "average.json", {"last": 2, "until": None, **settings}, inputs)
 
 
-def make(asked: Stage) -> None:
-    origin = asked.start()
-    output = asked.record.with_name("average.pt")
-    with asked.claimed(output):
+def make(average_stage: Stage) -> None:
+    origin = average_stage.start()
+    output = average_stage.record.with_name("average.pt")
+    with average_stage.claimed(output):
         output.write_text("mean")
-    asked.write(AverageRecord(averaged=["one.pt"], made_from=origin, outputs=asked.fingerprints(output)))
+    average_stage.write(
+        AverageRecord(averaged=["one.pt"], made_from=origin, outputs=average_stage.fingerprints(output))
+    )
 
 
 @pytest.fixture
@@ -48,18 +50,18 @@ def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]
 def test_what_it_is_made_from_is_not_written_over(folder: Path, fresh: bool) -> None:
     (folder / "link.pt").symlink_to(folder / "two.pt")
     (folder / "record.json").hardlink_to(folder / "one.pt")
-    for asked, outputs in (
+    for average_stage, outputs in (
         (stage(folder), [folder / "link.pt"]),
         (replace(stage(folder), record=folder / "record.json"), []),
     ):
         with pytest.raises(UserError, match="output would overwrite its input"):
-            asked.is_up_to_date(fresh, *outputs)
+            average_stage.is_up_to_date(fresh, *outputs)
     assert [(folder / name).read_text() for name in ("one.pt", "two.pt")] == ["one.pt", "two.pt"]
 
 
 def test_what_is_no_record_is_not_written_over(folder: Path) -> None:
-    cut, theirs = (folder / "average.json").read_bytes()[:40], b'{\n  "name": "theirs"\n}'
-    for content, allowed in ((b"PK\x03\x04", False), (theirs, False), (b"{", True), (b"", True), (cut, True)):
+    cut, foreign_record = (folder / "average.json").read_bytes()[:40], b'{\n  "name": "theirs"\n}'
+    for content, allowed in ((b"PK\x03\x04", False), (foreign_record, False), (b"{", True), (b"", True), (cut, True)):
         (folder / "average.json").write_bytes(content)
         if allowed:
             assert not stage(folder).is_up_to_date(fresh=True)
@@ -74,10 +76,10 @@ def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -
 
 
 def test_what_was_known_of_a_removed_input_stays_on_record(folder: Path) -> None:
-    known = json.loads((folder / "average.json").read_text())["made_from"]["inputs"]
+    inputs = json.loads((folder / "average.json").read_text())["made_from"]["inputs"]
     (folder / "one.pt").unlink()
     again = stage(folder)
-    assert to_builtins(again.origin(again.status().record).inputs) == known
+    assert to_builtins(again.origin(again.status().record).inputs) == inputs
 
 
 def test_an_output_that_is_gone_is_to_be_made(folder: Path) -> None:
@@ -131,9 +133,9 @@ def test_a_seal_over_a_record_of_another_shape_is_refused_by_name(folder: Path) 
 
 
 def test_an_input_that_changes_under_the_work_is_noticed(folder: Path) -> None:
-    asked = stage(folder)
-    origin = asked.start()
+    average_stage = stage(folder)
+    origin = average_stage.start()
     (folder / "one.pt").write_text("while it was read")
     with pytest.raises(UserError, match=r"one\.pt was changed while it was read"):
-        asked.write(AverageRecord(made_from=origin))
+        average_stage.write(AverageRecord(made_from=origin))
     assert not (folder / "average.json").exists()

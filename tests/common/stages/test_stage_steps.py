@@ -21,7 +21,7 @@ def stage(folder: Path, **settings: object) -> SteppedStage:
 
 
 def sealed(record: dict[str, object]) -> str:
-    """With its checksum, computed by hand."""
+    """Return the record as JSON, with its checksum computed by hand."""
     seal = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
     return json.dumps({**record, "seal": seal}, indent=2) + "\n"
 

@@ -52,18 +52,18 @@ def read(folder: Path, text: str) -> Grid:
     return load(folder / "grid.toml")
 
 
-@pytest.mark.parametrize(("more", "told"), REFUSED.items())
-def test_a_wrong_axis_is_refused(more: str, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("more", "message"), REFUSED.items())
+def test_a_wrong_axis_is_refused(more: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         read(tmp_path, PLAIN + more)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_cells_are_the_product_and_their_folders_carry_the_values(tmp_path: Path) -> None:
-    found = [place(tmp_path, cell).name for cell in read(tmp_path, BOTH).cells()]
-    assert len(found) == len(set(found)) == 2 * 2 * 3
-    assert "admin-6-lr0.002-updates500-s1" in found
+    names = [place(tmp_path, cell).name for cell in read(tmp_path, BOTH).cells()]
+    assert len(names) == len(set(names)) == 2 * 2 * 3
+    assert "admin-6-lr0.002-updates500-s1" in names
     assert [place(tmp_path, cell).name for cell in read(tmp_path, PLAIN).cells()] == ["pre_ln-6-s1", "admin-6-s1"]
 
 
@@ -103,10 +103,10 @@ def test_an_override_names_values_of_axes(tmp_path: Path) -> None:
 def test_quick_status_finds_the_same_cells(tmp_path: Path) -> None:
     grid = read(tmp_path, BOTH)
     (note := place(tmp_path, next(grid.cells())).record_file).parent.mkdir(parents=True)
-    asked = digest(grid.written, tmp_path, "small")
-    checksummed_json.write(note, {"state": "done", "sessions": [], "evidence": None, "asked": asked})
-    found = status.cells_by_records(tmp_path / "grid.toml", tmp_path)
-    assert [record.cell for record in found or ()] == [place(tmp_path, cell) for cell in grid.cells()]
+    grid_digest = digest(grid.written, tmp_path, "small")
+    checksummed_json.write(note, {"state": "done", "sessions": [], "evidence": None, "asked": grid_digest})
+    records = status.cells_by_records(tmp_path / "grid.toml", tmp_path)
+    assert [record.cell for record in records or ()] == [place(tmp_path, cell) for cell in grid.cells()]
 
 
 def test_a_value_is_told_by_the_cells_record() -> None:
@@ -116,10 +116,10 @@ def test_a_value_is_told_by_the_cells_record() -> None:
 
 
 def test_what_an_axis_changes_is_no_setting_of_a_cells_own() -> None:
-    made = {lr: {"lr": [lr], "dropout": dropout} for lr, dropout in ((0.1, 0.0), (0.2, 0.0), (0.3, 0.5))}
+    settings_by_lr = {lr: {"lr": [lr], "dropout": dropout} for lr, dropout in ((0.1, 0.0), (0.2, 0.0), (0.3, 0.5))}
     cells = [
         replace(make_cell("admin", "6", [6, 6], 1, "done"), name=f"admin-6-lr{lr}-s1", settings=settings)
-        for lr, settings in made.items()
+        for lr, settings in settings_by_lr.items()
     ]
     assert setting_differences.settings(cells, ["lr"]) == ["dropout 0.5: admin-6-lr0.3-s1 (the others: 0.0)"]
     assert len(setting_differences.settings(cells)) == 3
@@ -192,9 +192,9 @@ def test_the_commands_of_a_cell_carry_its_values(tmp_path: Path, capsys: pytest.
     call = ["compare", str(tmp_path / "grid.toml"), "--folder", str(tmp_path / "runs"), "--plan", "--gpus", "0"]
     assert main([*call, "--only", "admin"]) == 0
     name = "admin-6-lr0.002-updates1500-width96-s1"
-    own = capsys.readouterr().out.partition(f"# {name}\n")[2].partition("\n\n")[0]
+    commands = capsys.readouterr().out.partition(f"# {name}\n")[2].partition("\n\n")[0]
     train, fairseq = (
-        next(line for line in own.splitlines() if word in line) for word in ("-nmt train", "fairseq-train")
+        next(line for line in commands.splitlines() if word in line) for word in ("-nmt train", "fairseq-train")
     )
     assert "--updates 1500" in train
     last = {flag: fairseq.rpartition(f"--{flag} ")[2].split()[0] for flag in ("lr", "max-update", "encoder-embed-dim")}

@@ -1,4 +1,4 @@
-"""What a grid may say of its corpus, against the parser of `realformer-nmt prepare`."""
+"""Settings that a grid may give of its corpus, against the parser of `realformer-nmt prepare`."""
 
 from pathlib import Path
 
@@ -32,14 +32,14 @@ def test_options_reach_prepare_as_they_are_written(tmp_path: Path) -> None:
     assert (args.keep, args.lowercase, args.folder) == (False, None, tmp_path / "runs" / "data")
 
 
-@pytest.mark.parametrize(("written", "wanted"), [("true", True), ("false", False)])
-def test_a_switch_that_the_corpus_turns_on_can_be_turned_off(tmp_path: Path, written: str, wanted: bool) -> None:
+@pytest.mark.parametrize(("written", "expected"), [("true", True), ("false", False)])
+def test_a_switch_that_the_corpus_turns_on_can_be_turned_off(tmp_path: Path, written: str, expected: bool) -> None:
     args = prepared(tmp_path, f"lowercase = {written}\nnormalise-punctuation = {written}\nnormalise_test = {written}")
-    assert (args.lowercase, args.normalise_punctuation, args.normalise_test) == (wanted,) * 3
+    assert (args.lowercase, args.normalise_punctuation, args.normalise_test) == (expected,) * 3
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ('folder = "/elsewhere"', "prepare: key folder is not one of subwords, "),
         ('fold = "/elsewhere"', "key fold is not one of"),
@@ -56,10 +56,10 @@ def test_a_switch_that_the_corpus_turns_on_can_be_turned_off(tmp_path: Path, wri
         ('subwords = "\\u001b[31m"', "holds characters that cannot be seen"),
     ],
 )
-def test_a_grid_does_not_say_where_or_from_what(tmp_path: Path, options: str, said: str) -> None:
+def test_a_grid_does_not_say_where_or_from_what(tmp_path: Path, options: str, message: str) -> None:
     with pytest.raises(UserError, match=r"grid\.toml: ") as refused:
         prepared(tmp_path, options)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("path", ["--folder=elsewhere.toml", "a\\u0000.toml", "\\u202eb.toml", ""])
@@ -79,18 +79,18 @@ def test_every_way_of_subwords_can_be_asked_for(tmp_path: Path, method: str) -> 
 
 
 def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: Path) -> None:
-    """With every command that makes what is missing."""
+    """Every command that makes what is missing is checked, too."""
     (tmp_path / "grid.toml").write_text(f"{GRID}[axes]\ndata = [0.25, 1]")
     grid, runs = load(tmp_path / "grid.toml"), tmp_path / "runs"
     corpus = corpus_of(grid, runs)
     quarter, whole = cells_of(grid, runs)
     assert [cell.name for cell in (quarter, whole)] == ["pre_ln-1-data0.25-s1", "pre_ln-1-data1-s1"]
     assert (quarter.data, whole.data) == (runs / "data-0.25/data-bin", runs / "data/data-bin")
-    (of_quarter, *others), (of_whole, *same) = (
+    (of_quarter, *later_commands), (of_whole, *same) = (
         [[word.replace(str(cell.folder), "CELL") for word in stage.request.command()] for stage in cell.stages]
         for cell in (quarter, whole)
     )
-    assert others == same
+    assert later_commands == same
     assert [pair for pair in zip(of_quarter, of_whole, strict=True) if len(set(pair)) > 1] == [
         (str(quarter.data), str(whole.data))
     ]

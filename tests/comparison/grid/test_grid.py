@@ -66,12 +66,12 @@ def write(folder: Path, text: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize(("text", "told"), REFUSED.items())
-def test_a_wrong_grid_is_refused_in_a_line(text: str, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "message"), REFUSED.items())
+def test_a_wrong_grid_is_refused_in_a_line(text: str, message: str, tmp_path: Path) -> None:
     file = write(tmp_path, text)
     with pytest.raises(UserError) as error:
         load(file)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith(f"{file}: ")
     assert "\n" not in str(error.value)
 
@@ -119,7 +119,7 @@ def test_overrides_change_the_cells_that_they_name_and_the_last_one_counts(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("more", "options", "told"),
+    ("more", "options", "message"),
     [
         ("", [], "pass --prepared FOLDER"),
         ("prepared = 'data'", ["--prepared", "other"], "says prepared: leave one of them out"),
@@ -129,11 +129,11 @@ def test_overrides_change_the_cells_that_they_name_and_the_last_one_counts(tmp_p
     ],
 )
 def test_a_corpus_that_cannot_be_found_is_refused(
-    more: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    more: str, options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = write(tmp_path, PLAIN + more)
     assert main(["compare", str(file), "--folder", str(tmp_path / "runs"), *options]) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
 
 
@@ -144,11 +144,11 @@ def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
     text = PLAIN + "corpus = 'multi30k_en_de'\nprotocol = 'small'\n[prepare]\nvocabulary = 4000"
     file = write(tmp_path, text)
     assert main(["compare", str(file), "--folder", str(tmp_path / "runs"), "--plan", "--gpus", "0"]) == 0
-    told = capsys.readouterr().out
-    assert "realformer-nmt prepare multi30k_en_de --folder" in told
-    assert "--vocabulary 4000" in told
-    assert told.count("# which runs fairseq-train ") == 4
-    assert told.count("--arch admin --encoder-layers 60 --decoder-layers 12") == 1
+    output = capsys.readouterr().out
+    assert "realformer-nmt prepare multi30k_en_de --folder" in output
+    assert "--vocabulary 4000" in output
+    assert output.count("# which runs fairseq-train ") == 4
+    assert output.count("--arch admin --encoder-layers 60 --decoder-layers 12") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grid.toml"]
 
 

@@ -1,4 +1,4 @@
-"""What --outside refuses: a name that clashes, another number of lines, a task without translations."""
+"""Option --outside refuses a name that clashes, another number of lines, and a task without translations."""
 
 from pathlib import Path
 

@@ -18,5 +18,5 @@ def root(once: Once, toy_corpus: Path) -> Path:
 
 def test_no_number_is_shown_of_another_cell(root: Path) -> None:
     beside = root.with_name("swapped")  # run.json names its reference relative to itself
-    found = attacks_swaps.attack(root / "grid.toml", root / "runs", beside, SWAPPED)
-    assert found["sets of files swapped between cells"] == len(SWAPPED)
+    figures = attacks_swaps.attack(root / "grid.toml", root / "runs", beside, SWAPPED)
+    assert figures["sets of files swapped between cells"] == len(SWAPPED)

@@ -22,7 +22,7 @@ BAD = HOSTILE + LATEX
 
 
 def of_two_versions() -> Results:
-    """And scored on two test sets."""
+    """Return results of two versions, scored on two test sets."""
     results = sample(seeds=1)
     results.cells[0].versions["realformer_nmt"] = "0.1.9"
     further = SubsetTable(subset="test1", lines=500, metrics=results.metrics, rows=results.rows)
@@ -60,17 +60,17 @@ def written(once: Once) -> Callable[[str], str]:
 @pytest.fixture
 def opened(page: Page, written: Callable[[str], str]) -> Iterator[Opened]:
     """opened(name, size, scheme) -> the page, all details open, and what it complained of or asked for."""
-    asked: list[str] = []
+    addresses: list[str] = []
 
     def show(name: str, size: tuple[int, int] = DESK, scheme: str = "light") -> tuple[Page, list[str]]:
-        asked[:] = [written(name)]
+        addresses[:] = [written(name)]
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.emulate_media(color_scheme=scheme)
-        page.goto(*asked)
+        page.goto(*addresses)
         page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        return page, told
+        return page, complaints
 
-    with browsers.watched(page, lambda: asked[0]) as told:
+    with browsers.watched(page, lambda: addresses[0]) as complaints:
         yield show
 
 
@@ -82,8 +82,8 @@ def width(page: Page) -> int:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str) -> None:
     results = REPORTS["sample"]()
-    page, told = opened("sample", size, scheme)
-    assert told == []
+    page, complaints = opened("sample", size, scheme)
+    assert complaints == []
     assert width(page) <= size[0]
     boxes = page.eval_on_selector_all("svg", "all => all.map(each => each.getBoundingClientRect().toJSON())")
     curves = sum(4 if cell.shortcuts else 3 for cell in results.cells)
@@ -122,7 +122,7 @@ def test_no_word_of_a_plot_lies_on_another(opened: Opened, name: str, size: tupl
 
 
 def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
-    """On a desk its curve, on a phone what became of it, before anything is scrolled or unfolded."""
+    """A desk shows its curve, a phone what became of it, before anything is scrolled or unfolded."""
     page, _ = opened("sample", DESK)
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
     curve = page.locator("figure .learning", has_text="post_ln-18-s1: stuck").first.bounding_box()
@@ -133,9 +133,9 @@ def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
     assert curve["y"] < line["y"] < DESK[1]
     page, _ = opened("sample", PHONE)
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
-    told = page.locator(".fallen li").bounding_box()
-    assert told
-    assert told["y"] + told["height"] < PHONE[1]
+    failure = page.locator(".fallen li").bounding_box()
+    assert failure
+    assert failure["y"] + failure["height"] < PHONE[1]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -240,8 +240,8 @@ def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_hostile_text_runs_nothing(opened: Opened, size: tuple[int, int]) -> None:
-    page, told = opened("hostile", size)
-    assert told == []
+    page, complaints = opened("hostile", size)
+    assert complaints == []
     assert page.title() == f"quickstart{BAD}: sacreBLEU across depths"
     assert page.locator("h1").text_content() == f"quickstart{BAD}"
     assert page.locator("script, img").count() == 0
@@ -253,15 +253,15 @@ def test_hostile_text_runs_nothing(opened: Opened, size: tuple[int, int]) -> Non
 
 @pytest.mark.parametrize("name", ["unfinished", "empty"])
 def test_a_page_of_what_runs_still(opened: Opened, name: str) -> None:
-    page, told = opened(name, PHONE)
-    assert told == []
+    page, complaints = opened(name, PHONE)
+    assert complaints == []
     assert page.locator("[role=status]").is_visible()
     assert width(page) <= PHONE[0]
 
 
 def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Opened) -> None:
-    """As if a text had come through unescaped."""
-    page, told = opened("sample")
+    """The scripts stand in the page as if a text had come through unescaped."""
+    page, complaints = opened("sample")
     title = page.title()
     page.evaluate(
         """() => {
@@ -274,12 +274,12 @@ def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Ope
         }"""
     )
     assert page.title() == title
-    assert sum("Content Security Policy" in line for line in told) >= 3
+    assert sum("Content Security Policy" in line for line in complaints) >= 3
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Opened, size: tuple[int, int]) -> None:
-    page, told = opened("two versions", size)
+    page, complaints = opened("two versions", size)
     first = REPORTS["two versions"]().cells[0]
     marked = page.get_by_role("rowheader", name="\N{DAGGER}")
     shown = [row.inner_text() for row in marked.all() if row.is_visible()]
@@ -289,4 +289,4 @@ def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Op
     assert f"0.1.9: {first.name}" in explained.inner_text()
     assert page.get_by_role("heading", name="On test1, 500 lines").is_visible()
     assert width(page) <= size[0]
-    assert told == []
+    assert complaints == []

@@ -31,9 +31,9 @@ def names(drawing: Drawing) -> list[str]:
 def test_seeds_are_one_point_with_spread() -> None:
     results = sample()
     drawing = drawn(results)
-    told = {title(mark) for mark in marks(drawing, "cost")}
+    titles = {title(mark) for mark in marks(drawing, "cost")}
     done = [row for row in results.rows if row.seeds]
-    assert told == {f"{row.family}, {row.depth} layers: {row.scores['bleu'].mean:.2f}" for row in done}
+    assert titles == {f"{row.family}, {row.depth} layers: {row.scores['bleu'].mean:.2f}" for row in done}
     assert len(marks(drawing, "cost-deviation")) == 2 * len(done) == 18  # of quality, of time
     assert marks(drawn(sample(seeds=1)), "cost-deviation") == []
 
@@ -69,7 +69,7 @@ def test_no_name_lies_on_another_though_all_points_do() -> None:
 
 @pytest.mark.parametrize("scale", [0.01, 0.35, 1.0, 1.4])
 def test_nothing_leaves_the_figure(scale: float) -> None:
-    """Whatever the digits of its ticks."""
+    """This holds whatever the digits of the figure's ticks."""
     results = sample(seeds=1)
     results.cells[:] = [costing(cell, cell.hours, cell.scores["bleu"].score * scale) for cell in results.cells]
     drawing = drawn(results)

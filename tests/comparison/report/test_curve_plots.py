@@ -35,7 +35,7 @@ def names(drawing: Drawing) -> list[str]:
 
 
 def curve(drawing: Drawing, number: int) -> list[float]:
-    """As matplotlib holds it; the cells' come first."""
+    """Return a curve as matplotlib holds it; the cells' come first."""
     return list(map(float, drawing.figure.axes[0].lines[number].get_ydata()))
 
 
@@ -44,8 +44,8 @@ def test_one_plot_a_depth_with_every_cell() -> None:
     drawings = curve_plots.training(results)
     assert [drawing.label for drawing in drawings] == ["training loss, 6 layers", "training loss, 18 layers"]
     for drawing, depth in zip(drawings, ("6", "18"), strict=True):
-        told = [title(mark).split(":")[0] for mark in marks(drawing, "learning")]
-        assert told == [cell.name for cell in results.cells if cell.depth == depth]
+        cell_names = [title(mark).split(":")[0] for mark in marks(drawing, "learning")]
+        assert cell_names == [cell.name for cell in results.cells if cell.depth == depth]
     assert len({tuple(drawing.figure.axes[0].get_ylim()) for drawing in drawings}) == 1  # to one scale
 
 

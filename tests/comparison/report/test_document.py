@@ -75,8 +75,8 @@ def test_the_header_says_what_was_run_where(page: html.HtmlElement) -> None:
     results = sample(seeds=2)
     text = " ".join(page.xpath("string(//header)").split())
     machine = "bench: AMD EPYC 9554, 2 cores, 24 GiB, NVIDIA H200"
-    for said in (results.commit, "torch 2.13.0", machine, "Trained 2026-11-20 17:11 UTC to 2026-11-20 17:22 UTC"):
-        assert said in text
+    for fact in (results.commit, "torch 2.13.0", machine, "Trained 2026-11-20 17:11 UTC to 2026-11-20 17:22 UTC"):
+        assert fact in text
     shown = [block.text for block in page.xpath("//header//pre")]
     assert {results.command, results.grid.strip()} <= {block.strip() for block in shown}
     for cell in results.cells:
@@ -156,8 +156,8 @@ def test_ids_are_unique(page: html.HtmlElement) -> None:
 
 def test_an_unfinished_comparison_says_so() -> None:
     page = html.fromstring(document.page(unfinished()))
-    told = " ".join(page.xpath("string(//p[@role='status'])").split())
-    assert told.startswith("Not finished. 10 cells: 1 done, 1 running, 1 error, 7 waiting.")
+    status = " ".join(page.xpath("string(//p[@role='status'])").split())
+    assert status.startswith("Not finished. 10 cells: 1 done, 1 running, 1 error, 7 waiting.")
     assert html.fromstring(document.page(sample(seeds=1))).xpath("//p[@role='status']") == []
     assert html.fromstring(document.page(empty())).xpath("string(//input[@checked]/following::label)") == "sacreBLEU"
 
@@ -207,7 +207,7 @@ def small(text: str) -> html.HtmlElement:
 def test_a_report_shows_any_text_as_it_is(text: str) -> None:
     """Whatever it holds, the page has the same elements, and the text stands in it."""
     plain, page = small("x"), small(text)
-    tags = [[element.tag for element in found.iter() if isinstance(element.tag, str)] for found in (plain, page)]
+    tags = [[element.tag for element in tree.iter() if isinstance(element.tag, str)] for tree in (plain, page)]
     assert sorted(set(tags[0])) == sorted(set(tags[1]))
     assert page.xpath("string(//h1)") == sample(seeds=1).title + text
     assert not page.xpath("//script | //img | //iframe | //@*[starts-with(name(), 'on')]")

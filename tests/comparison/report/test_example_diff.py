@@ -37,9 +37,9 @@ def test_an_empty_translation_misses_everything() -> None:
 @given(WORDS, WORDS)
 def test_nothing_is_lost_and_nothing_is_added(reference: str, hypothesis: str) -> None:
     stretches = marked(reference, hypothesis)
-    said = [word for text, kind in stretches if kind != MISSING for word in text.split()]
+    hypothesis_words = [word for text, kind in stretches if kind != MISSING for word in text.split()]
     shared = [word for text, kind in stretches if kind != OTHER for word in text.split()]
-    assert said == hypothesis.split()
+    assert hypothesis_words == hypothesis.split()
     common = iter(reference.split())
     assert all(word in common for word in shared)  # in the reference's order
     assert (reference.split() == hypothesis.split()) == all(kind == SAME for _, kind in stretches)

@@ -61,8 +61,8 @@ def test_a_baseline_that_leads_where_the_best_of_the_table_is_not() -> None:
 def test_a_leader_that_is_tested_against_the_baseline_alone_leads_no_other() -> None:
     shallow = [row("pre_ln", 6, 60), row("admin", 6, 64, 0.04), row("realformer", 6, 66, 0.001)]
     deep = [row("pre_ln", 18, 80, best=True)]
-    told = finding(results(*shallow, *deep))
-    assert told == "Every family learns; at 6 layers realformer leads pre_ln beyond chance."
+    sentence = finding(results(*shallow, *deep))
+    assert sentence == "Every family learns; at 6 layers realformer leads pre_ln beyond chance."
 
 
 @pytest.mark.parametrize("p", [0.05, 0.4, 1.0])
@@ -115,8 +115,8 @@ def test_one_seed_shows_nothing_beyond_it() -> None:
 def test_of_a_metric_whose_lower_scores_are_better_the_lowest_leads() -> None:
     rows = [row("pre_ln", 6, 30), row("admin", 6, 25, 0.001, best=True)]
     rows = [replace(each, scores={"perplexity": each.scores["bleu"]}) for each in rows]
-    told = finding(replace(results(*rows), metric="perplexity"))
-    assert told == "Every family learns; at 6 layers admin leads beyond chance."
+    sentence = finding(replace(results(*rows), metric="perplexity"))
+    assert sentence == "Every family learns; at 6 layers admin leads beyond chance."
 
 
 def test_the_places_on_axes_are_named_and_not_all_of_many() -> None:
@@ -125,15 +125,15 @@ def test_the_places_on_axes_are_named_and_not_all_of_many() -> None:
         axes = {"lr": number / 1000}
         rows += [row("pre_ln", 6, 60, axes=axes), row(f"family{number}", 6, 61, 0.001, axes=axes)]
     rows.append(row("pre_ln", 18, 90, best=True, axes={"lr": 0.001}))
-    told = finding(results(*rows))
-    assert told.startswith("Every family learns; at 6 layers (lr 0.001) family1 leads pre_ln beyond chance; at 6")
-    assert told.endswith("; 2 more outcomes are in the table.")
+    sentence = finding(results(*rows))
+    assert sentence.startswith("Every family learns; at 6 layers (lr 0.001) family1 leads pre_ln beyond chance; at 6")
+    assert sentence.endswith("; 2 more outcomes are in the table.")
 
 
 def test_of_tuned_families_the_chosen_settings_are_compared() -> None:
     tried = [row("pre_ln", 6, 60, axes={"lr": 0.001}), row("admin", 6, 70, 0.001, best=True, axes={"lr": 0.001})]
-    chosen = [row("pre_ln", 6, 69, axes={"lr": 0.002}), row("admin", 6, 70, 0.3, axes={"lr": 0.001})]
-    tuned = replace(results(*tried), tuned=TunedTable(axes=["lr"], rows=chosen))
+    tuned_rows = [row("pre_ln", 6, 69, axes={"lr": 0.002}), row("admin", 6, 70, 0.3, axes={"lr": 0.001})]
+    tuned = replace(results(*tried), tuned=TunedTable(axes=["lr"], rows=tuned_rows))
     assert finding(tuned) == "Every family learns; at 6 layers no family leads beyond chance."
 
 

@@ -1,4 +1,4 @@
-"""What is printed of settings and versions is the cells' own, whatever the grid and this machine say."""
+"""A report prints the cells' own settings and versions, whatever the grid and this machine say."""
 
 import csv
 import io
@@ -53,13 +53,13 @@ def test_a_cell_that_was_not_decoded_does_not_say_how() -> None:
 def test_other_versions_are_marked_in_every_table() -> None:
     results = sample(seeds=1)
     (cell,) = [each for each in results.cells if each.name == "admin-6-s1"]
-    told = "torch 2.10.0: admin-6-s1 (the others: 2.13.0)"
+    difference = "torch 2.10.0: admin-6-s1 (the others: 2.13.0)"
     another(results, "admin-6-s1", versions={**cell.versions, "torch": "2.10.0"})
-    results = replace(results, versions_apart=[told])
+    results = replace(results, versions_apart=[difference])
     page = html.fromstring(document.page(results))
     marked = [row.findtext("th") for row in page.xpath("//div[contains(@class, 'pane-0')]//tr[td]")]
     assert [name for name in marked if "†" in name] == ["admin †"]
-    assert f"† Of another version: {told}." in page.text_content()
+    assert f"† Of another version: {difference}." in page.text_content()
     for text in (tables.terminal_table(results), tables.markdown(results)):
         assert next(line.split("†")[0].strip("| ") for line in text.splitlines() if "†" in line) == "admin"
     assert tables.latex(results).count(r"admin $\dagger$ & 6 ") == 1
@@ -70,11 +70,11 @@ def test_the_spreadsheet_says_which_version_made_a_row() -> None:
     results = sample(seeds=2)
     another(results, "admin-6-s2", versions={"realformer_nmt": "0.0.9", "commit": "abc"})
     lines = csv.DictReader(io.StringIO(tables.spreadsheet(results)))
-    told = {(line["family"], line["depth"]): line["version"] for line in lines}
-    common = told.pop(("pre_ln", "6"))
-    assert told.pop(("admin", "6")) == f"{common}; realformer_nmt 0.0.9 commit abc"
+    versions = {(line["family"], line["depth"]): line["version"] for line in lines}
+    common = versions.pop(("pre_ln", "6"))
+    assert versions.pop(("admin", "6")) == f"{common}; realformer_nmt 0.0.9 commit abc"
     assert results.cells[0].versions["commit"] in common
-    assert set(told.values()) == {common}
+    assert set(versions.values()) == {common}
 
 
 def test_the_versions_on_top_are_those_of_the_cells() -> None:

@@ -25,18 +25,18 @@ RESULTS = replace(sample(), outside=[ROW, replace(ROW, name="no place", depth=No
 
 
 def test_latex_has_a_table_of_its_own_with_a_figure_in_each_column() -> None:
-    own = tables.latex(RESULTS).split("% Not trained here\n")[1].splitlines()
-    assert own[0] == r"\begin{tabular}{lrrrrr}"
-    name, *figures = own[4].removesuffix(r" \\").split(" & ")
+    lines = tables.latex(RESULTS).split("% Not trained here\n")[1].splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrrrr}"
+    name, *figures = lines[4].removesuffix(r" \\").split(" & ")
     assert name == r"gpt\_5\&co"
     assert (figures[0], figures[1], figures[3]) == ("70.25", "+7.12", "0.0020")
-    assert own[5].startswith("no place & 70.25 & --")
+    assert lines[5].startswith("no place & 70.25 & --")
 
 
 def test_the_spreadsheet_says_what_was_not_trained_here() -> None:
     """A translation that has no row of the baseline beside it has no depth, and is left to results.json."""
-    *rows, own = csv.DictReader(io.StringIO(tables.spreadsheet(RESULTS)))
+    *rows, row = csv.DictReader(io.StringIO(tables.spreadsheet(RESULTS)))
     assert len(rows) == len(sample().rows)
-    assert (own["family"], own["depth"], own["states"], own["seeds"]) == ("gpt_5&co", "18", "not trained here", "0")
-    assert [float(own[f"bleu_{figure}"]) for figure in ("mean", "difference")] == [70.25, 7.125]
-    assert (own["p"], own["p_holm"], own["subset"]) == ("0.001", "0.002", sample().subset)
+    assert (row["family"], row["depth"], row["states"], row["seeds"]) == ("gpt_5&co", "18", "not trained here", "0")
+    assert [float(row[f"bleu_{figure}"]) for figure in ("mean", "difference")] == [70.25, 7.125]
+    assert (row["p"], row["p_holm"], row["subset"]) == ("0.001", "0.002", sample().subset)

@@ -91,8 +91,8 @@ def test_a_line_a_family_a_mark_a_depth() -> None:
     drawn = [(-points(line)[0][1], family) for line, family in zip(lines, FAMILIES, strict=True)]
     assert [family for _, family in sorted(drawn)] == [family for _, family in sorted(heights)]
     shallow, deep = (row.scores["bleu"] for row in results.rows if row.family == "pre_ln")
-    told = [f"{score.mean:.2f} ± {score.deviation:.2f}" for score in (shallow, deep)]
-    assert title(lines[1]) == f"pre_ln: 6 layers {told[0]}; 18 layers {told[1]}"
+    figures = [f"{score.mean:.2f} ± {score.deviation:.2f}" for score in (shallow, deep)]
+    assert title(lines[1]) == f"pre_ln: 6 layers {figures[0]}; 18 layers {figures[1]}"
 
 
 def test_deviations_are_drawn_to_scale() -> None:
@@ -200,9 +200,9 @@ def test_ids_of_two_drawings_differ_and_all_references_lead_somewhere() -> None:
     first, second = (etree.fromstring(drawing.page_svg(prefix)) for prefix in ("a-", "b-"))
     assert not set(first.xpath("//@id")) & set(second.xpath("//@id"))
     for root in (first, second):
-        asked = {name[1:] for name in root.xpath("//@href")}
-        asked |= {name.removeprefix("url(#").removesuffix(")") for name in root.xpath("//@clip-path")}
-        assert asked == asked & set(root.xpath("//@id"))
+        references = {name[1:] for name in root.xpath("//@href")}
+        references |= {name.removeprefix("url(#").removesuffix(")") for name in root.xpath("//@clip-path")}
+        assert references == references & set(root.xpath("//@id"))
         assert len(root.xpath("//@id")) == len(set(root.xpath("//@id")))
 
 

@@ -15,7 +15,7 @@ NAMES = ["admin 6", "synthesizer_factorised_dense 60-12 diverged, 1 of 3", "gq",
 
 
 def words(drawing: Drawing) -> tuple[list[Bbox], Bbox]:
-    """Where each name beside the axes stands, and the figure."""
+    """Return the boxes of the names beside the axes, and that of the figure."""
     renderer = FigureCanvasAgg(drawing.figure).get_renderer()
     (axes,) = drawing.figure.axes
     return [text.get_window_extent(renderer) for text in axes.texts], drawing.figure.bbox
@@ -73,16 +73,16 @@ def test_collisions_are_seen_by_this_test() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_they_are_in_order_and_apart(wanted: list[float]) -> None:
+def test_they_are_in_order_and_apart(targets: list[float]) -> None:
     gap = 0.05
-    places = spread_out(wanted, gap)
-    for (one, first), (other, second) in itertools.combinations(zip(wanted, places, strict=True), 2):
+    places = spread_out(targets, gap)
+    for (one, first), (other, second) in itertools.combinations(zip(targets, places, strict=True), 2):
         assert abs(first - second) >= gap - 1e-9
         assert one == other or (one < other) == (first < second)
     assert max(places) <= 1 + 1e-9
-    assert min(places) >= min(0.0, 1 - gap * len(wanted)) - 1e-9
+    assert min(places) >= min(0.0, 1 - gap * len(targets)) - 1e-9
 
 
-@pytest.mark.parametrize("wanted", [[0.1, 0.5, 0.9], [0.5], [0.9, 0.1]])
-def test_what_has_room_stands_where_it_is_wanted(wanted: list[float]) -> None:
-    assert spread_out(wanted, 0.05) == wanted
+@pytest.mark.parametrize("targets", [[0.1, 0.5, 0.9], [0.5], [0.9, 0.1]])
+def test_what_has_room_stands_where_it_is_wanted(targets: list[float]) -> None:
+    assert spread_out(targets, 0.05) == targets

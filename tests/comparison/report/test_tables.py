@@ -37,8 +37,8 @@ def test_one_is_no_plural() -> None:
 def test_a_row_says_what_was_measured() -> None:
     results = sample()
     cells = [cell for cell in results.cells if (cell.family, cell.depth) == ("admin", "18")]
-    others = [cell for cell in results.cells if (cell.family, cell.depth) == ("pre_ln", "18")]
-    bleu, baseline = ([cell.scores["bleu"].score for cell in group] for group in (cells, others))
+    baseline_cells = [cell for cell in results.cells if (cell.family, cell.depth) == ("pre_ln", "18")]
+    bleu, baseline = ([cell.scores["bleu"].score for cell in group] for group in (cells, baseline_cells))
     chrf = [cell.scores["chrf"].score for cell in cells]
     row = dict(zip(headers(results), one_row(results, "admin", "18"), strict=True))
     assert row["sacreBLEU"] == f"{statistics.mean(bleu):.2f} ± {statistics.stdev(bleu):.2f}"
@@ -49,12 +49,12 @@ def test_a_row_says_what_was_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("difference", "said"), [(-0.004, "0.00"), (0.004, "0.00"), (-0.0, "0.00"), (-0.006, "\N{MINUS SIGN}0.01")]
+    ("difference", "expected"), [(-0.004, "0.00"), (0.004, "0.00"), (-0.0, "0.00"), (-0.006, "\N{MINUS SIGN}0.01")]
 )
-def test_what_rounds_to_nothing_has_no_sign(difference: float, said: str) -> None:
+def test_what_rounds_to_nothing_has_no_sign(difference: float, expected: str) -> None:
     results = sample()
     results.rows[0].delta["bleu"] = difference
-    assert one_row(results, "post_ln", "6")[4] == said
+    assert one_row(results, "post_ln", "6")[4] == expected
 
 
 def test_how_many_people_see_a_difference_stands_beside_its_p() -> None:
@@ -77,7 +77,7 @@ def test_a_bound_of_p_is_said_to_be_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("states", "said", "counted"),
+    ("states", "score_text", "counted"),
     [
         (["stuck", "stuck", "stuck"], "failed (stuck)", "0 of 3"),
         (["diverged", "diverged", "diverged"], "failed (diverged)", "0 of 3"),
@@ -87,13 +87,13 @@ def test_a_bound_of_p_is_said_to_be_one() -> None:
         (["done", "running", "done"], "70.00 ± 0.50", "2 of 3"),
     ],
 )
-def test_what_failed_says_how(states: list[str], said: str, counted: str) -> None:
+def test_what_failed_says_how(states: list[str], score_text: str, counted: str) -> None:
     results = sample()
     failed = states.count("stuck") + states.count("diverged")
     results.rows[0] = replace(results.rows[0], states=states, seeds=states.count("done"), failed=failed)
     results.rows[0].scores["bleu"] = MeanScore(mean=70.0, deviation=0.5)  # of a failed cell too: it is not to be shown
     words = one_row(results, "post_ln", "6")
-    assert (words[2], words[3]) == (said, counted)
+    assert (words[2], words[3]) == (score_text, counted)
     assert "failed" not in " ".join(words[4:])  # once is enough
 
 
@@ -129,7 +129,7 @@ def test_names_come_back_out_of_the_spreadsheet() -> None:
 @pytest.mark.parametrize("before", ["", "\t", "\r", "\n", " ", ";", ",", '"', "'", "a;", "a\t", "\u2028", "|"])
 @pytest.mark.parametrize("sign", "=+-@\uff1d\uff0b\uff0d\uff20")
 def test_no_cell_is_a_formula_wherever_a_spreadsheet_splits(before: str, sign: str) -> None:
-    """Read as comma, semicolon, tab and bar would split it, with quotes and without."""
+    """The table is split at comma, semicolon, tab and bar, with quotes and without."""
     text = tables.spreadsheet(changed(sample(), lambda _: f"{before}{sign}SUM(1)*cmd|' /C calc'!A0"))
     assert "SUM(1)" in text
     for separator in ",;\t|":
@@ -153,8 +153,8 @@ def test_a_difference_below_0_stays_a_number() -> None:
     results = sample()
     read = list(csv.DictReader(io.StringIO(tables.spreadsheet(results))))
     differences = [float(line["bleu_difference"]) for line in read if line["bleu_difference"]]
-    wanted = [row.delta["bleu"] for row in formatting.by_size(results.rows) if row.delta]
-    assert differences == wanted
+    expected = [row.delta["bleu"] for row in formatting.by_size(results.rows) if row.delta]
+    assert differences == expected
     assert min(differences) < 0
 
 
@@ -166,7 +166,7 @@ def test_latex_escapes_all_its_specials() -> None:
     for line, row in zip(body.splitlines(), formatting.by_size(results.rows), strict=True):
         cells = re.split(r"(?<!\\) & ", line.removesuffix(r" \\"))
         assert len(cells) == len(headers(results))
-        assert pattern.sub(lambda found: ESCAPES[found[0]], cells[0]) == row.family
+        assert pattern.sub(lambda match: ESCAPES[match[0]], cells[0]) == row.family
         assert not re.search(r"[&%#_~^<>|]", pattern.sub("", cells[0]))
 
 

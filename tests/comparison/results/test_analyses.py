@@ -21,14 +21,14 @@ FIGURE = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg
 
 
 def make_cell(folder: Path, family: str, seed: int = 1, layers: str = "6") -> Cell:
-    own = folder / "cells" / f"{family}-{layers}-s{seed}"
-    own.mkdir(parents=True)
-    checksummed_json.write(own / "average.pt.json", {"outputs": {"average.pt": {"sha256": own.name}}})
-    return Cell(family, layers, seed, own, folder, ("en", "de"), (), Failure(), 0)
+    cell_folder = folder / "cells" / f"{family}-{layers}-s{seed}"
+    cell_folder.mkdir(parents=True)
+    checksummed_json.write(cell_folder / "average.pt.json", {"outputs": {"average.pt": {"sha256": cell_folder.name}}})
+    return Cell(family, layers, seed, cell_folder, folder, ("en", "de"), (), Failure(), 0)
 
 
 def model(cell: Cell, value: float) -> dict[str, Any]:
-    """As in analysis.json: every figure that a claim is about has one value."""
+    """Return a model's part of analysis.json, where every figure that a claim is about has one value."""
     heads = {figure: {"mean": [[value] * 2] * 6} for figure in ("entropy", "divergence")}
     sides = ("encoder", "decoder")
     stream = {side: {"sublayers": {"5.ffn": {"share_of_branch": value}}} for side in sides}
@@ -45,8 +45,8 @@ def analyse(cells: list[Cell], values: list[float], name: str = "analysis") -> P
     models = [model(cell, value) for cell, value in zip(cells, values, strict=True)]
     inputs = {f"{cell.name}.pt": {"sha256": cell.name} for cell in cells}
     outputs = {"entropy_encoder.svg": {"sha256": sha256(folder / "entropy_encoder.svg")}}
-    made = {"inputs": inputs, "settings": {"subset": "valid"}}
-    checksummed_json.write(folder / "analysis.json", {"models": models, "made_from": made, "outputs": outputs})
+    provenance = {"inputs": inputs, "settings": {"subset": "valid"}}
+    checksummed_json.write(folder / "analysis.json", {"models": models, "made_from": provenance, "outputs": outputs})
     return folder
 
 
@@ -58,10 +58,10 @@ def cells(tmp_path: Path) -> list[Cell]:
 def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Path) -> None:
     """RealFormer's figures are the lowest, as He et al. say; Pre-LN's cosine is below ADMIN's, against Xie et al."""
     analyse(cells, [0.1, 0.2, 0.3])
-    (found,) = analyses.gather(tmp_path, read(cells))
-    assert found.cells == [cell.name for cell in cells]
-    assert found.figures == ["entropy_encoder.svg"]
-    papers = [(claim.paper, claim.agrees) for claim in found.claims]
+    (analysis,) = analyses.gather(tmp_path, read(cells))
+    assert analysis.cells == [cell.name for cell in cells]
+    assert analysis.figures == ["entropy_encoder.svg"]
+    papers = [(claim.paper, claim.agrees) for claim in analysis.claims]
     assert papers.count(("He et al. 2021", True)) == 2
     assert papers.count(("Xie et al. 2023", False)) == 1
     assert papers.count(("Liu et al. 2020", True)) == 1  # its last branch is the smaller one
@@ -70,8 +70,8 @@ def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Pat
 def test_seeds_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Path) -> None:
     more = [make_cell(tmp_path, family, 2) for family in ("realformer", "pre_ln")]
     analyse([*cells[:2], *more], [0.1, 0.2, 0.5, 0.4])
-    (found,) = analyses.gather(tmp_path, read([*cells, *more]))
-    sparse = [claim.agrees for claim in found.claims if "sparser" in claim.predicted]
+    (analysis,) = analyses.gather(tmp_path, read([*cells, *more]))
+    sparse = [claim.agrees for claim in analysis.claims if "sparser" in claim.predicted]
     assert sparse == [True, False]
 
 
@@ -79,8 +79,8 @@ def test_depths_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Pa
     """Another encoder, above a decoder of as many layers."""
     deeper = make_cell(tmp_path, "pre_ln", layers="12-6")
     analyse([cells[0], deeper], [0.1, 0.2])
-    (found,) = analyses.gather(tmp_path, read([*cells, deeper]))
-    assert found.claims == []
+    (analysis,) = analyses.gather(tmp_path, read([*cells, deeper]))
+    assert analysis.claims == []
 
 
 def test_an_only_layer_has_no_layer_above(cells: list[Cell], tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Pat
 def test_a_figure_that_was_changed_is_not_shown(cells: list[Cell], tmp_path: Path) -> None:
     folder = analyse(cells, [0.1, 0.2, 0.3])
     (folder / "entropy_encoder.svg").write_text(FIGURE + " ")
-    (found,) = analyses.gather(tmp_path, read(cells))
-    assert found.figures == []
+    (analysis,) = analyses.gather(tmp_path, read(cells))
+    assert analysis.figures == []
 
 
 def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: 
     assert base64.b64decode(picture.removeprefix("data:image/svg+xml;base64,")).decode() == FIGURE
     assert page.xpath("//script") == []
     assert "img-src data:;" in page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
-    told = [line.text_content().split(",")[0] for line in page.xpath("//ul[@class='says']/li")]
-    assert told == ["Agrees" if claim.agrees else "Does not agree" for claim in results.analyses[0].claims]
-    assert "Agrees" in told
+    verdicts = [line.text_content().split(",")[0] for line in page.xpath("//ul[@class='says']/li")]
+    assert verdicts == ["Agrees" if claim.agrees else "Does not agree" for claim in results.analyses[0].claims]
+    assert "Agrees" in verdicts
     assert "img-src" not in document.page(replace(results, analyses=[]), tmp_path)

@@ -17,10 +17,11 @@ from realformer_nmt.comparison.results.results_file import ResultRow, metric_col
 
 
 def marked(folder: Path, seeds: dict[str, list[int]], scores: dict[str, float]) -> dict[str, ResultRow]:
-    cells = [make_cell(folder, family, seed) for family, own in seeds.items() for seed in own]
-    found = [described(cell, score=scores[cell.family] + cell.seed / 10) for cell in cells]
+    cells = [make_cell(folder, family, seed) for family, family_seeds in seeds.items() for seed in family_seeds]
+    cell_results = [described(cell, score=scores[cell.family] + cell.seed / 10) for cell in cells]
     return {
-        row.family: row for row in best.mark(summary.rows(found, scored(cells), "bleu", "base"), scored(cells), "bleu")
+        row.family: row
+        for row in best.mark(summary.rows(cell_results, scored(cells), "bleu", "base"), scored(cells), "bleu")
     }
 
 
@@ -61,8 +62,8 @@ def test_where_less_is_better_the_lowest_is_best(tmp_path: Path, monkeypatch: py
     cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours", "same")]
     errors = {cell.family: TER().corpus_score(hypotheses(cell.family, 1), [REFERENCE]).score for cell in cells}
     assert errors["ours"] < errors["base"] == errors["same"]
-    found = [replace(described(cell), scores={"ter": CellScore(score=errors[cell.family])}) for cell in cells]
-    rows = best.mark(summary.rows(found, scored(cells), "ter", "base"), scored(cells), "ter")
+    cell_results = [replace(described(cell), scores={"ter": CellScore(score=errors[cell.family])}) for cell in cells]
+    rows = best.mark(summary.rows(cell_results, scored(cells), "ter", "base"), scored(cells), "ter")
     assert {row.family: row.best for row in rows} == {"base": False, "ours": True, "same": False}
     assert rows[1].p_best is None
     assert rows[1].p_holm < 0.05

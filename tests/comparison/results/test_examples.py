@@ -1,4 +1,4 @@
-"""What a report quotes: the very files that were scored, and the source that was prepared."""
+"""A report quotes the very files that were scored, and the source that was prepared."""
 
 import hashlib
 import json

@@ -34,7 +34,7 @@ def with_keys_of(content: Any, before: Any) -> Any:
 def test_there_are_records_of_both_versions() -> None:
     keys = [set(json.loads(file.read_text())) for file in RECORDS]
     assert len(RECORDS) >= 14
-    assert {"axes" in own for own in keys} == {True, False}
+    assert {"axes" in record_keys for record_keys in keys} == {True, False}
 
 
 @pytest.mark.parametrize("file", RECORDS, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -52,7 +52,7 @@ def test_what_is_written_is_read_back(build: Any, tmp_path: Path) -> None:
 
 
 def test_a_loss_that_is_no_number_is_written_and_read(tmp_path: Path) -> None:
-    """As Python's json has it: NaN and Infinity, which JSON has not."""
+    """Python's json writes NaN and Infinity, which JSON has not."""
     path = tmp_path / "results.json"
     results = sample(seeds=1)
     points = [cell_result.CurvePoint(update=n, loss=loss) for n, loss in enumerate([math.nan, math.inf, None])]

@@ -1,4 +1,4 @@
-"""What stands below a table whose cells were not all trained, or made, alike."""
+"""A note below a table tells which cells were not trained, or made, as the others."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from realformer_nmt.comparison.results import setting_differences
 
 
 def cell(name: str, family: str = "pre_ln", versions: dict[str, str] | None = None, **settings: Any) -> CellResult:
-    made = {"encoder_layers": 6, "seed": 1, "dropout": 0.1, "residual_topology": "pre", **settings}
+    all_settings = {"encoder_layers": 6, "seed": 1, "dropout": 0.1, "residual_topology": "pre", **settings}
     like = make_cell(family, "6", [6, 6], 1, "done")
-    return replace(like, name=name, settings=made, versions=versions or {"torch": "2.11.0"})
+    return replace(like, name=name, settings=all_settings, versions=versions or {"torch": "2.11.0"})
 
 
 def test_family_depth_and_seed_are_no_difference() -> None:

@@ -36,16 +36,16 @@ MADE: dict[str, Any] = {"made_from": {}, "outputs": {}}
 
 
 def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell:
-    own = folder / f"{family}-6-s{seed}"
-    own.mkdir()
-    files = {"hypotheses": own / "hypotheses.txt", "reference": own / "reference.txt"}
+    cell_folder = folder / f"{family}-6-s{seed}"
+    cell_folder.mkdir()
+    files = {"hypotheses": cell_folder / "hypotheses.txt", "reference": cell_folder / "reference.txt"}
     for file, lines in zip(files.values(), (hypotheses(family, seed), REFERENCE), strict=True):
         file.write_text("".join(f"{line}\n" for line in lines))
     located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
-    checksummed_json.write(own / "run.json", {"corpus": "cats", "subset": "test", "files": located, **MADE})
-    checksummed_json.write(own / "cell.json", {"state": state, "evidence": None, "sessions": []})
-    stage = CellStage("score", (), own / "run.json")
-    return Cell(family, "6", seed, own, folder, ("en", "de"), (stage,), Failure(), 0)
+    checksummed_json.write(cell_folder / "run.json", {"corpus": "cats", "subset": "test", "files": located, **MADE})
+    checksummed_json.write(cell_folder / "cell.json", {"state": state, "evidence": None, "sessions": []})
+    stage = CellStage("score", (), cell_folder / "run.json")
+    return Cell(family, "6", seed, cell_folder, folder, ("en", "de"), (stage,), Failure(), 0)
 
 
 def described(cell: Cell, state: str = "done", score: float | None = None) -> CellResult:
@@ -64,15 +64,15 @@ def described(cell: Cell, state: str = "done", score: float | None = None) -> Ce
 
 
 def scored(cells: list[Cell]) -> list[Cell]:
-    """Those that are done and scored, by what their folders say."""
+    """Return the cells that are done and scored, by what their folders say."""
     return scored_cells(read(cells), "test")
 
 
-def p_of_sacrebleu(ours: str, seed: int) -> float:
+def p_of_sacrebleu(family: str, seed: int) -> float:
     """Unless all the exchanges there are give a larger one."""
-    differ = sum(one != other for one, other in zip(hypotheses("base", seed), hypotheses(ours, seed), strict=True))
+    differ = sum(one != other for one, other in zip(hypotheses("base", seed), hypotheses(family, seed), strict=True))
     with seeded(summary.SEED):
-        systems = [("base", hypotheses("base", seed)), ("ours", hypotheses(ours, seed))]
+        systems = [("base", hypotheses("base", seed)), ("ours", hypotheses(family, seed))]
         test = PairedTest(systems, {"bleu": BLEU()}, [REFERENCE], test_type="ar", n_samples=summary.SAMPLES, n_jobs=1)
         p: float = test()[1]["BLEU"][1].p_value
     return max(p, 2 / 2**differ)
@@ -84,24 +84,24 @@ def test_a_table_of_three_families_and_two_seeds(tmp_path: Path) -> None:
     rows = summary.rows(
         [described(c, score=s) for c, s in zip(cells, scores, strict=True)], scored(cells), "bleu", "base"
     )
-    base, ours, same = rows
-    mean = ours.scores["bleu"]
+    base, better, same = rows
+    mean = better.scores["bleu"]
     assert [row.family for row in rows] == ["base", "ours", "same"]
     assert (mean.mean, mean.deviation) == (31.5, pytest.approx(math.sqrt(2 * 1.5**2)))
-    assert ours.delta["bleu"] == 31.5 - 20.5
+    assert better.delta["bleu"] == 31.5 - 20.5
     assert same.delta["bleu"] == 0
     assert base.delta is base.p is base.p_holm is None
-    assert ours.tokens_a_second == 150
+    assert better.tokens_a_second == 150
     expected = max(p_of_sacrebleu("ours", seed) for seed in (1, 2))
     assert expected < 0.05
-    assert ours.p == expected
+    assert better.p == expected
     assert same.p == 1  # nothing differs
-    assert ours.p_holm == pytest.approx(2 * expected)  # the smaller of two
+    assert better.p_holm == pytest.approx(2 * expected)  # the smaller of two
     assert same.p_holm == 1
 
 
 def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
-    """Even one that was translated with: its scores are no sign of what the architecture can do."""
+    """A failed model may have been translated with, but its scores are no sign of what the architecture can do."""
     cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
     rows = summary.rows(
         [described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], scored(cells), "bleu", "base"

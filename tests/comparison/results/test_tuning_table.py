@@ -36,9 +36,9 @@ def tried(folder: Path, states: dict[tuple[str, float], str] | None = None) -> T
             state = (states or {}).get((family, lr), "done")
             (folder / str(lr)).mkdir(exist_ok=True)
             cell = replace(make_cell(folder / str(lr), family, seed, state), point=(("lr", lr),))
-            made = described(cell, state, SCORES[family, lr])
-            made.scores["valid_loss"] = CellScore(score=loss + seed / 10)
-            records.append(with_fields(made, name=cell.name + str(lr), axes={"lr": lr}))
+            record = described(cell, state, SCORES[family, lr])
+            record.scores["valid_loss"] = CellScore(score=loss + seed / 10)
+            records.append(with_fields(record, name=cell.name + str(lr), axes={"lr": lr}))
             cells.append(replace(cell, folder=cell.folder.rename(cell.folder.with_name(cell.name + str(lr)))))
     return summary.rows(records, scored(cells), "bleu", "base"), records, scored(cells)
 
@@ -61,10 +61,10 @@ def test_the_seeds_that_try_choose_whatever_the_others_do(tmp_path: Path) -> Non
     for record in records:
         if record.seed == 2 and record.axes["lr"] == 0.1:
             record.scores["valid_loss"] = CellScore(score=record.scores["valid_loss"].score + 10)
-    ours = [row for row in table if row.family == "ours"]
+    family_rows = [row for row in table if row.family == "ours"]
     first = [record for record in records if record.seed == 1]
-    chosen = [tuning_table.rows(ours, of, cells, "bleu", "base", ["lr"])[0].axes["lr"] for of in (first, records)]
-    assert chosen == [0.1, 0.2]
+    rates = [tuning_table.rows(family_rows, of, cells, "bleu", "base", ["lr"])[0].axes["lr"] for of in (first, records)]
+    assert rates == [0.1, 0.2]
 
 
 def test_p_is_corrected_for_every_setting_that_was_tried(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_a_family_that_failed_with_all_of_them_has_failed(tmp_path: Path) -> Non
 def test_page_and_tables_show_what_was_chosen(tmp_path: Path) -> None:
     table, records, cells = tried(tmp_path)
     best = tuning_table.rows(table, records, cells, "bleu", "base", ["lr"])
-    own = TunedTable(axes=["lr"], seeds=[1], rows=best)
-    results = with_fields(sample(), axes=["lr"], baseline="base", rows=table, tuned=own, cells=[], examples=[])
+    tuned_table = TunedTable(axes=["lr"], seeds=[1], rows=best)
+    results = with_fields(sample(), axes=["lr"], baseline="base", rows=table, tuned=tuned_table, cells=[], examples=[])
     page = html.fromstring(document.page(results))
     section = page.xpath("//section[h2='Each family with its own learning rate']")[0]
     shown = {row.findtext("th"): row.findtext("td[2]") for row in section.xpath(".//tbody/tr")}
@@ -99,6 +99,6 @@ def test_page_and_tables_show_what_was_chosen(tmp_path: Path) -> None:
     assert "lowest validation loss (mean over seed 1)" in section.xpath("string(.//p)")
     assert "corrected for all 2 settings of the other families that were tried" in section.xpath("string(.//p)")
     assert "Each family with its own learning rate:" in tables.markdown(results)
-    chosen = [line.split(",") for line in tables.spreadsheet(results).splitlines()]
-    column = chosen[0].index("chosen")
-    assert [line[column] for line in chosen[1:]] == ["0", "1", "1", "0"]
+    lines = [line.split(",") for line in tables.spreadsheet(results).splitlines()]
+    column = lines[0].index("chosen")
+    assert [line[column] for line in lines[1:]] == ["0", "1", "1", "0"]

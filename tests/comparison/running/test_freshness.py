@@ -40,15 +40,15 @@ def asked(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]
 
 
 def test_what_was_made_by_the_grid_fits_it(root: Path) -> None:
-    _, found = asked(root)
-    assert {name: CellState(cell).differences for name, cell in found.items()} == {name: [] for name in found}
-    assert set(found) == {*DONE, STUCK, DIVERGED}
+    _, cells = asked(root)
+    assert {name: CellState(cell).differences for name, cell in cells.items()} == {name: [] for name in cells}
+    assert set(cells) == {*DONE, STUCK, DIVERGED}
 
 
 def test_a_wider_grid_is_no_difference(root: Path) -> None:
-    _, found = asked(root, ('"post_ln"]', '"post_ln", "pre_ln"]'), ("layers = [", "seeds = [1, 2]\nlayers = ["))
-    assert len(found) == 12
-    assert [name for name, cell in found.items() if CellState(cell).differences] == []
+    _, cells = asked(root, ('"post_ln"]', '"post_ln", "pre_ln"]'), ("layers = [", "seeds = [1, 2]\nlayers = ["))
+    assert len(cells) == 12
+    assert [name for name, cell in cells.items() if CellState(cell).differences] == []
 
 
 @pytest.mark.parametrize(
@@ -99,17 +99,17 @@ def test_status_and_report_say_so_and_print_what_was_run(root: Path, capsys: pyt
 def test_another_corpus_is_named_file_by_file(root: Path, toy_corpus: Path, tmp_path: Path) -> None:
     shutil.copytree(toy_corpus.parent, tmp_path / "toy")
     swapped = (str(toy_corpus), str(tmp_path / "toy/data-bin"))
-    _, found = asked(root, swapped)
-    assert CellState(found[DONE[0]]).differences == []  # the same contents elsewhere
+    _, cells = asked(root, swapped)
+    assert CellState(cells[DONE[0]]).differences == []  # the same contents elsewhere
     words = (tmp_path / "toy/data-bin/dict.src.txt").read_text().splitlines(keepends=True)
     (tmp_path / "toy/data-bin/dict.src.txt").write_text("".join([words[1], words[0], *words[2:]]))
     (tmp_path / "toy/test.tgt").write_text("another reference\n")
-    told = CellState(asked(root, swapped)[1][DONE[0]]).differences
-    assert "train: dict.src.txt is another file" in told
+    differences = CellState(asked(root, swapped)[1][DONE[0]]).differences
+    assert "train: dict.src.txt is another file" in differences
 
 
 @pytest.fixture
-def kept(root: Path) -> Iterator[Path]:
+def cell_folder(root: Path) -> Iterator[Path]:
     """A cell that is as it was after the test."""
     folder = root / "runs/cells" / DONE[0]
     copy = root / "kept"
@@ -120,17 +120,17 @@ def kept(root: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_an_edited_record_is_named(root: Path, kept: Path, name: str) -> None:
-    _, found = asked(root)
-    file = kept / name
+def test_an_edited_record_is_named(root: Path, cell_folder: Path, name: str) -> None:
+    _, cells = asked(root)
+    file = cell_folder / name
     whole = json.loads(file.read_text())
     for key in whole:
         for other in ("no", -1):
             file.write_text(json.dumps({**whole, key: other}))
-            assert any(str(file) in words for words in CellState(found[DONE[0]]).differences), key
+            assert any(str(file) in words for words in CellState(cells[DONE[0]]).differences), key
     for text in ("", "[]", "{", '{"state": "done"}'):
         file.write_text(text)
-        assert any(str(file) in words for words in CellState(found[DONE[0]]).differences), text
+        assert any(str(file) in words for words in CellState(cells[DONE[0]]).differences), text
 
 
 @pytest.mark.parametrize(
@@ -142,19 +142,19 @@ def test_an_edited_record_is_named(root: Path, kept: Path, name: str) -> None:
         ("translation/hypotheses.txt", "translate: hypotheses.txt is another file than was made"),
     ],
 )
-def test_a_replaced_file_is_named(root: Path, kept: Path, name: str, difference: str) -> None:
-    file = kept / name
+def test_a_replaced_file_is_named(root: Path, cell_folder: Path, name: str, difference: str) -> None:
+    file = cell_folder / name
     content = file.read_bytes()
     file.unlink()
     file.write_bytes(content.replace(b"a", b"b", 1) if b"a" in content else b"b")
-    _, found = asked(root)
-    assert difference in CellState(found[DONE[0]]).differences
+    _, cells = asked(root)
+    assert difference in CellState(cells[DONE[0]]).differences
 
 
-def test_checkpoints_that_were_removed_to_save_room_are_no_difference(root: Path, kept: Path) -> None:
-    shutil.rmtree(kept / "checkpoints")
-    _, found = asked(root)
-    assert CellState(found[DONE[0]]).differences == []
+def test_checkpoints_that_were_removed_to_save_room_are_no_difference(root: Path, cell_folder: Path) -> None:
+    shutil.rmtree(cell_folder / "checkpoints")
+    _, cells = asked(root)
+    assert CellState(cells[DONE[0]]).differences == []
 
 
 def test_more_states_than_a_finished_training_has_kept_are_refused_before_anything_is_made_again(
@@ -162,12 +162,12 @@ def test_more_states_than_a_finished_training_has_kept_are_refused_before_anythi
 ) -> None:
     file, _ = asked(root, ("average = 1", "average = 90"))
     assert main(["compare", str(file), "--folder", str(root / "runs"), "--gpus", "0", "--plan"]) == 1
-    told = capsys.readouterr().err
-    assert all(f"{name}: asked for 90 epoch checkpoints, found " in told for name in DONE)
+    stderr = capsys.readouterr().err
+    assert all(f"{name}: asked for 90 epoch checkpoints, found " in stderr for name in DONE)
 
 
 @pytest.mark.parametrize(
-    ("change", "left"),
+    ("change", "expected"),
     [
         (("\ndropout = 0.0", "\ndropout = 0.4"), {"average.pt", "before-1"}),
         (("average = 1", "average = 2"), {"train.json", "average.pt", "checkpoints"}),
@@ -175,27 +175,27 @@ def test_more_states_than_a_finished_training_has_kept_are_refused_before_anythi
     ],
 )
 def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
-    root: Path, kept: Path, change: tuple[str, str], left: set[str]
+    root: Path, cell_folder: Path, change: tuple[str, str], expected: set[str]
 ) -> None:
-    _, found = asked(root, change)
-    renew(CellState(found[DONE[0]]))
-    assert CellState(found[DONE[0]]).differences == []
-    names = {path.name for path in kept.iterdir()}
-    assert left <= names
+    _, cells = asked(root, change)
+    renew(CellState(cells[DONE[0]]))
+    assert CellState(cells[DONE[0]]).differences == []
+    names = {path.name for path in cell_folder.iterdir()}
+    assert expected <= names
     assert "cell.json" not in names
-    assert ("run.json" in names) == ("run.json" in left)
-    assert ("checkpoints" in names) == ("before-1" not in left)
+    assert ("run.json" in names) == ("run.json" in expected)
+    assert ("checkpoints" in names) == ("before-1" not in expected)
 
 
-def test_a_reader_of_an_edited_cell_names_it(root: Path, kept: Path) -> None:
-    (kept / "cell.json").write_text('{"state": "\\u001b[2J"}')
+def test_a_reader_of_an_edited_cell_names_it(root: Path, cell_folder: Path) -> None:
+    (cell_folder / "cell.json").write_text('{"state": "\\u001b[2J"}')
     with pytest.raises(UserError, match=r"cell\.json is of version 0\.1\.0, or not of this package"):
         main_report(root)
 
 
 def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> None:
-    _, found = asked(root)
-    cell = found[STUCK]
+    _, cells = asked(root)
+    cell = cells[STUCK]
     assert CellState(cell).is_finished
     record = cell.stages[0].record
     aside = record.rename(record.with_name("aside.json"))
@@ -212,16 +212,16 @@ def main_report(root: Path) -> None:
     gather.gather(grid, corpus_of(grid, root / "runs"), read(cells_of(grid, root / "runs")), [])
 
 
-def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, kept: Path) -> None:
-    """By a margin that no model of these letters leaves, and without the checkpoints to average."""
+def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, cell_folder: Path) -> None:
+    """No model of these letters gets 100 bits below the unigram entropy, and there are no checkpoints to average."""
     failing = ("judged_after = 150\nstop_early = true", "judged_after = 150\nmargin = 100.0")
-    _, found = asked(root, failing, ("layers = [", "retries = 0\nlayers = ["))
-    shutil.rmtree(kept / "checkpoints")
+    _, cells = asked(root, failing, ("layers = [", "retries = 0\nlayers = ["))
+    shutil.rmtree(cell_folder / "checkpoints")
     for name in ("cell.json", "average.pt", "average.pt.json"):
-        (kept / name).unlink()
-    states = [progress.state for progress in run(found[DONE[0]], {})]
+        (cell_folder / name).unlink()
+    states = [progress.state for progress in run(cells[DONE[0]], {})]
     assert states[-1] == "stuck"
-    note = json.loads((kept / "cell.json").read_text())
+    note = json.loads((cell_folder / "cell.json").read_text())
     assert note["state"] == "stuck"
     assert "training loss" in note["evidence"]
     assert "average ended with status 1" in note["evidence"]

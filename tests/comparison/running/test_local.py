@@ -1,4 +1,4 @@
-"""Which device each of the cells that run side by side gets."""
+"""Devices of cells that run side by side."""
 
 import os
 

@@ -27,13 +27,13 @@ def root(once: Once, toy_corpus: Path) -> Path:
 
 @pytest.fixture
 def halves(root: Path) -> dict[str, Path]:
-    """Beside the folder they come from, for run.json names the reference relative to itself."""
-    found = {}
+    """Copy each half of the cells beside their folder, since run.json names the reference relative to itself."""
+    folders = {}
     for half, names in HALVES.items():
-        found[half] = Path(tempfile.mkdtemp(prefix=half, dir=root))  # another process may have its own there
+        folders[half] = Path(tempfile.mkdtemp(prefix=half, dir=root))  # another process may have its own there
         for name in names:
-            shutil.copytree(root / "runs/cells" / name, found[half] / "cells" / name)
-    return found
+            shutil.copytree(root / "runs/cells" / name, folders[half] / "cells" / name)
+    return folders
 
 
 def merge(root: Path, halves: dict[str, Path], grid: str = "grid.toml", *options: str) -> int:
@@ -75,9 +75,9 @@ def test_two_trainings_of_one_cell_are_refused(
     del content["seal"]
     content["sessions"][0]["started"] = "2026-01-01T00:00:00+00:00"
     checksummed_json.write(note, content)
-    told = refused(root, halves, capsys)
-    assert "are two trainings of one cell" in told
-    assert all(str(halves[half] / "cells" / DONE[0]) in told for half in HALVES)
+    message = refused(root, halves, capsys)
+    assert "are two trainings of one cell" in message
+    assert all(str(halves[half] / "cells" / DONE[0]) in message for half in HALVES)
 
 
 def test_cells_of_another_grid_are_refused(
@@ -98,8 +98,8 @@ def test_a_reference_that_is_not_there_is_named(
     root: Path, halves: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(halves["here"], tmp_path / "deeper/here")
-    told = refused(root, {**halves, "here": tmp_path / "deeper/here"}, capsys)
-    assert "test.tgt, seen from its folder" in told
+    message = refused(root, {**halves, "here": tmp_path / "deeper/here"}, capsys)
+    assert "test.tgt, seen from its folder" in message
 
 
 @pytest.mark.parametrize("path", [None, 5, [], "a\0b"])
@@ -132,6 +132,6 @@ def test_of_a_cell_its_own_files_alone_are_copied(tmp_path: Path) -> None:
     (cell / "tensorboard/folder").symlink_to(tmp_path)
     os.mkfifo(cell / "pipe")
     merging.copy(cell, tmp_path / "merged")
-    found = {str(path.relative_to(tmp_path / "merged")) for path in (tmp_path / "merged").rglob("*")}
-    assert found == {"run.json", "tensorboard", "tensorboard/events"}
+    paths = {str(path.relative_to(tmp_path / "merged")) for path in (tmp_path / "merged").rglob("*")}
+    assert paths == {"run.json", "tensorboard", "tensorboard/events"}
     assert not (tmp_path / "merged/run.json").stat().st_mode & (stat.S_ISUID | stat.S_IXUSR)

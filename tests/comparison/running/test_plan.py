@@ -23,8 +23,8 @@ from realformer_nmt.protocols.train import TrainRequest
 
 def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
-    found = cells_of(grid, tmp_path)
-    cell = next(cell for cell in found if cell.name == comparisons.DONE[1])
+    cells = cells_of(grid, tmp_path)
+    cell = next(cell for cell in cells if cell.name == comparisons.DONE[1])
     planned = PlannedTraining(cell.requests(TrainRequest)[0])
     words = planned.command()
     cost = plan.cost(planned)
@@ -35,17 +35,17 @@ def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, to
     pasted = shlex.join([sys.executable, "-m", "fairseq_cli.train", *words[1:], "--max-update", "1"])
     subprocess.run(["/bin/bash", "-c", pasted], check=True, capture_output=True, env={"OMP_NUM_THREADS": "1"})
     weights = torch.load(cell.checkpoints / "checkpoint_last.pt", weights_only=True)["model"]
-    own = {tensor.data_ptr(): tensor.numel() for name, tensor in weights.items() if "version" not in name}
-    assert cost.parameters == sum(own.values())
+    sizes = {tensor.data_ptr(): tensor.numel() for name, tensor in weights.items() if "version" not in name}
+    assert cost.parameters == sum(sizes.values())
 
 
 def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
-    found = cells_of(grid, tmp_path)[:1]
+    cells = cells_of(grid, tmp_path)[:1]
     cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
-    assert "all: 10.00" in plan.table(read(found), [cost], 1.0)
-    assert "all: 1.00" in plan.table(read(found), [cost], 10.0)
-    assert "a third of this machine's products'" in plan.table(read(found), [cost], None)
+    assert "all: 10.00" in plan.table(read(cells), [cost], 1.0)
+    assert "all: 1.00" in plan.table(read(cells), [cost], 10.0)
+    assert "a third of this machine's products'" in plan.table(read(cells), [cost], None)
 
 
 def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) -> None:
@@ -64,8 +64,8 @@ def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus
     """The cell of one layer a side with five times the updates is longer than that of two and one."""
     more = '\n[[override]]\nfamily = "post_ln"\nlayers = "1"\n[override.budget]\nupdates = 1000\n'
     grid = load(comparisons.write_grid(tmp_path, toy_corpus, more=more))
-    found = cells_of(grid, tmp_path)
-    work = {cell.name: compare.work(cell) for cell in found}
+    cells = cells_of(grid, tmp_path)
+    work = {cell.name: compare.work(cell) for cell in cells}
     assert work["post_ln-1-s1"] == 2 * 1000
     assert work["post_ln-2-1-s1"] == work["realformer-2-1-s1"] == 3 * 200
     assert work["realformer-1-s1"] == 2 * 200
@@ -94,10 +94,10 @@ def test_a_training_too_short_for_its_grid_is_refused_by_name_before_any_starts(
     short = f'\n[[override]]\nfamily = "post_ln"\n[override.budget]\n{budget}\n'
     grid = comparisons.write_grid(tmp_path, toy_corpus, more=f"{short}[override.train]\nwarmup-updates = {warm_up}\n")
     assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", *plan]) == 1
-    said = capsys.readouterr()
-    assert f"{', '.join(comparisons.DONE)}: {reason}" in said.err
-    assert advice in said.err
-    assert not any(name in said.out + said.err for name in (comparisons.STUCK, comparisons.DIVERGED))
+    output = capsys.readouterr()
+    assert f"{', '.join(comparisons.DONE)}: {reason}" in output.err
+    assert advice in output.err
+    assert not any(name in output.out + output.err for name in (comparisons.STUCK, comparisons.DIVERGED))
     assert not (tmp_path / "runs" / "cells").exists()
 
 
@@ -117,11 +117,11 @@ def test_trackers_are_for_the_command_line_to_ask_and_log_each_cell(
         assert f"{option[0]} needs a package that is not installed" in capsys.readouterr().err
         monkeypatch.setattr(progress_bar, name, object())
     assert main([*words, *itertools.chain(*options.values())]) == 0
-    said = capsys.readouterr().out
-    given = f" --wandb-project depth --aim-repo {Path('aim').absolute()} "
-    assert said.count(given) == 2 * 4  # of `train`, and of the fairseq-train that it runs
+    output = capsys.readouterr().out
+    tracker_options = f" --wandb-project depth --aim-repo {Path('aim').absolute()} "
+    assert output.count(tracker_options) == 2 * 4  # of `train`, and of the fairseq-train that it runs
     for name in (*comparisons.DONE, comparisons.STUCK, comparisons.DIVERGED):
-        assert f"--tensorboard-logdir {tmp_path / 'runs/cells' / name / 'tensorboard'} " in said
+        assert f"--tensorboard-logdir {tmp_path / 'runs/cells' / name / 'tensorboard'} " in output
     assert main(words) == 0
-    said = capsys.readouterr().out
-    assert not any(option[0] in said for option in options.values())
+    output = capsys.readouterr().out
+    assert not any(option[0] in output for option in options.values())

@@ -11,9 +11,9 @@ from realformer_nmt.comparison.running.process import PRELOADED, Process
 
 def status(process: Process) -> int:
     for _ in range(1200):
-        found = process.poll()
-        if found is not None:
-            return found
+        exit_status = process.poll()
+        if exit_status is not None:
+            return exit_status
         time.sleep(0.05)
     raise AssertionError("it does not end")
 

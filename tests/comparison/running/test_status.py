@@ -1,4 +1,4 @@
-"""What `compare --status` reads without the checks of the whole comparison."""
+"""`compare --status` reads the cells' records without the checks of the whole comparison."""
 
 import os
 from pathlib import Path
@@ -13,13 +13,15 @@ GRID = 'families = ["{family}"]\nlayers = ["6"]\nprotocol = "own.toml"\n'
 
 
 def noted(folder: Path, family: str) -> bool:
-    """Of a cell that has begun by this very grid, wherever its name leads."""
+    """Write the record of a cell that this very grid began, wherever its name leads; return whether it is read."""
     grid = folder / "grid.toml"
     grid.write_text(GRID.format(family=family))
     cell = folder / "runs" / "cells" / f"{family}-6-s1"
     cell.mkdir(parents=True)
-    asked = digest(grid.read_text(), folder, "own.toml")
-    checksummed_json.write(cell / "cell.json", {"state": "done", "sessions": [], "evidence": None, "asked": asked})
+    grid_digest = digest(grid.read_text(), folder, "own.toml")
+    checksummed_json.write(
+        cell / "cell.json", {"state": "done", "sessions": [], "evidence": None, "asked": grid_digest}
+    )
     return status.cells_by_records(grid, folder / "runs") is not None
 
 

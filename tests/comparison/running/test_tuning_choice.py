@@ -49,7 +49,7 @@ def end(cells: list[Cell], state: str, loss: float | None, **of: float) -> None:
 
 
 def needed(cells: list[Cell], grid: Grid = GRID) -> list[Cell]:
-    """By what their folders say now."""
+    """Return the cells that are needed, by what their folders say now."""
     return [state.cell for state in tuning_choice.needed(grid, read(cells))]
 
 
@@ -71,14 +71,14 @@ def test_nothing_is_left_out_before_all_trials_have_ended(cells: list[Cell]) -> 
 
 
 def test_the_mean_over_the_seeds_that_try_chooses_at_each_place(cells: list[Cell]) -> None:
-    """With 500 updates the first seed alone would choose otherwise; with 1,000 the lower loss has a stuck seed."""
+    """The first seed alone would choose otherwise after 500 updates; after 1,000 the lower loss has a stuck seed."""
     for lr, updates, losses in ((0.1, 500, (2.0, 5.0)), (0.2, 500, (3.0, 3.0)), (0.1, 1000, (4.0, 4.0))):
         for seed, loss in enumerate(losses, 1):
             end(cells, "done", loss, lr=lr, updates=updates, seed=seed)
     end(cells, "done", 1.0, lr=0.2, updates=1000, seed=1)
     end(cells, "stuck", None, lr=0.2, updates=1000, seed=2)
-    kept = {one.name for one in cells if one.seed < 3} | {"0.2-500-3", "0.1-1000-3"}
-    assert names(needed(cells)) == names(tuning_choice.ready(GRID, read(cells))) == kept
+    expected = {one.name for one in cells if one.seed < 3} | {"0.2-500-3", "0.1-1000-3"}
+    assert names(needed(cells)) == names(tuning_choice.ready(GRID, read(cells))) == expected
 
 
 @pytest.mark.parametrize("name", ["cell.json", "run.json"])
@@ -113,13 +113,15 @@ def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_c
     """One learning rate is too small to learn anything."""
     text = comparisons.GRID.format(data=toy_corpus, diverging="")
     plain = text.partition("[[override]]")[0].replace("lr = 1e-2\n", "").replace('"realformer", ', "")
-    asked = plain.replace('layers = ["1", "2-1"]', 'layers = ["1"]\nseeds = [1, 2]\ntune = ["lr"]\ntune_seeds = [1]')
+    grid_text = plain.replace(
+        'layers = ["1", "2-1"]', 'layers = ["1"]\nseeds = [1, 2]\ntune = ["lr"]\ntune_seeds = [1]'
+    )
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
-    asked = asked.replace("updates = 200", "updates = 120").replace("judged_after = 150", "margin = 0.1")
-    grid.write_text(asked + "\n[axes]\nlr = [1e-7, 1e-2]\n")
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    grid_text = grid_text.replace("updates = 200", "updates = 120").replace("judged_after = 150", "margin = 0.1")
+    grid.write_text(grid_text + "\n[axes]\nlr = [1e-7, 1e-2]\n")
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(["compare", str(grid), "--folder", str(folder), "--gpus", "0", "--plan"]) == 0
-    assert "2 of them wait for a choice of lr" in said.getvalue()
+    assert "2 of them wait for a choice of lr" in output.getvalue()
     done = commands.run([*commands.OURS, "compare", str(grid), "--folder", str(folder), "--gpus", "0", "--jobs", "2"])
     assert done.returncode == 0, done.stderr
     trained = {"post_ln-1-lr1e-07-s1", "post_ln-1-lr0.01-s1", "post_ln-1-lr0.01-s2"}
@@ -129,6 +131,6 @@ def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_c
     assert record["complete"]
     (row,) = record["tuned"]["rows"]
     assert (row["axes"], row["seeds"], row["tried"]) == ({"lr": 0.01}, 2, 2)
-    with contextlib.redirect_stdout(io.StringIO()) as said:  # within this process
+    with contextlib.redirect_stdout(io.StringIO()) as output:  # within this process
         assert main(["compare", str(grid), "--folder", str(folder), "--gpus", "0", "--status"]) == 0
-    assert {line.split()[0] for line in said.getvalue().splitlines()[2:]} == trained
+    assert {line.split()[0] for line in output.getvalue().splitlines()[2:]} == trained

@@ -1,4 +1,4 @@
-"""When a model has failed."""
+"""Verdicts on a model's curve: stuck, diverged or neither."""
 
 import json
 import math
@@ -43,24 +43,24 @@ def test_the_entropy_is_that_of_the_words_of_the_target(toy_corpus: Path) -> Non
     ],
 )
 def test_stuck_is_a_loss_that_has_not_left_the_entropy(losses: dict[int, float], ended: bool, verdict: bool) -> None:
-    found = stuck(curve(losses), ended, 5.0, FAILURE)
-    assert (found is not None) == verdict
-    if found:
-        assert found.state == "stuck"
-        assert "5.00" in found.evidence
+    actual = stuck(curve(losses), ended, 5.0, FAILURE)
+    assert (actual is not None) == verdict
+    if actual:
+        assert actual.state == "stuck"
+        assert "5.00" in actual.evidence
 
 
 def test_a_loss_that_is_no_number_is_divergence(tmp_path: Path) -> None:
     assert diverged(tmp_path, curve({10: 5.0})) is None
     for broken in (math.nan, math.inf):
-        found = diverged(tmp_path, curve({10: 5.0, 20: broken, 30: 5.0}))
-        assert found is not None
-        assert found.state == "diverged"
-        assert "at update 20" in found.evidence
+        verdict = diverged(tmp_path, curve({10: 5.0, 20: broken, 30: 5.0}))
+        assert verdict is not None
+        assert verdict.state == "diverged"
+        assert "at update 20" in verdict.evidence
 
 
 def test_what_the_training_noted_is_divergence(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(json.dumps({"error": "Minimum loss scale reached (0.0001)", "update": 77}))
-    found = diverged(tmp_path, [])
-    assert found is not None
-    assert found.evidence == "Minimum loss scale reached (0.0001) at update 77"
+    verdict = diverged(tmp_path, [])
+    assert verdict is not None
+    assert verdict.evidence == "Minimum loss scale reached (0.0001) at update 77"

@@ -31,44 +31,46 @@ def test_a_cut_connection_is_resumed_to_the_byte(server: ArchiveServer, tmp_path
 
 
 @settings(deadline=None, max_examples=25)
-@given(cuts=st.lists(st.integers(0, SIZE), max_size=4), known=st.booleans())
-def test_wherever_it_is_cut_each_byte_is_sent_once(shared_server: ArchiveServer, cuts: list[int], known: bool) -> None:
+@given(cuts=st.lists(st.integers(0, SIZE), max_size=4), with_size=st.booleans())
+def test_wherever_it_is_cut_each_byte_is_sent_once(
+    shared_server: ArchiveServer, cuts: list[int], with_size: bool
+) -> None:
     shared_server.requests.clear()
     shared_server.faults["/a.tgz"] = iter([Fault(cut_after=cut) for cut in cuts])
     with tempfile.TemporaryDirectory() as folder:
-        file = packing(shared_server, known=SIZE if known else None)
+        file = packing(shared_server, size=SIZE if with_size else None)
         download(file, Path(folder), Waits().patience((1, 1, 1, 1)))
         assert downloaded(Path(folder))
     assert shared_server.sent("/a.tgz") == SIZE
 
 
-@pytest.mark.parametrize("known", [SIZE, None])
+@pytest.mark.parametrize("size", [SIZE, None])
 @pytest.mark.parametrize("have", [1, 777_777, SIZE - 1])
 def test_what_an_ended_process_left_is_gone_on_with(
-    server: ArchiveServer, tmp_path: Path, have: int, known: int | None
+    server: ArchiveServer, tmp_path: Path, have: int, size: int | None
 ) -> None:
     (tmp_path / "a.tgz.part").write_bytes(CONTENT[:have])
-    download(packing(server, known=known), tmp_path)
+    download(packing(server, size=size), tmp_path)
     assert downloaded(tmp_path)
     assert (server.starts("/a.tgz"), server.sent("/a.tgz")) == ([have], SIZE - have)
 
 
 def test_all_of_it_but_not_yet_renamed_is_not_sent_again(server: ArchiveServer, tmp_path: Path) -> None:
-    for known, starts in (SIZE, []), (None, [SIZE]):  # with an unknown size the server says that there is no more
+    for size, starts in (SIZE, []), (None, [SIZE]):  # with an unknown size the server says that there is no more
         (tmp_path / "a.tgz.part").write_bytes(CONTENT)
-        download(packing(server, known=known), tmp_path)
+        download(packing(server, size=size), tmp_path)
         assert downloaded(tmp_path)
         assert (server.starts("/a.tgz"), server.sent("/a.tgz")) == (starts, 0)
         (tmp_path / "a.tgz").unlink()
 
 
-@pytest.mark.parametrize("known", [SIZE, None])
-@pytest.mark.parametrize("left", [b"rubbish", bytes(SIZE), bytes(SIZE + 5)])
+@pytest.mark.parametrize("size", [SIZE, None])
+@pytest.mark.parametrize("rest", [b"rubbish", bytes(SIZE), bytes(SIZE + 5)])
 def test_a_spoilt_rest_is_thrown_away(
-    server: ArchiveServer, tmp_path: Path, waits: Waits, left: bytes, known: int | None
+    server: ArchiveServer, tmp_path: Path, waits: Waits, rest: bytes, size: int | None
 ) -> None:
-    (tmp_path / "a.tgz.part").write_bytes(left)
-    download(packing(server, known=known), tmp_path, waits.patience())
+    (tmp_path / "a.tgz.part").write_bytes(rest)
+    download(packing(server, size=size), tmp_path, waits.patience())
     assert downloaded(tmp_path)
     assert server.starts("/a.tgz")[-1] is None
 
@@ -105,8 +107,8 @@ def test_a_wrong_hash_names_file_expected_and_found_and_nothing_stays(server: Ar
     with pytest.raises(UnavailableError) as caught:
         download(packing(server, "/a.tgz", "/mirror.tgz", sha256=WRONG), tmp_path)
     for url, reason in zip(("/a.tgz", "/mirror.tgz"), caught.value.reasons, strict=True):
-        found = f"a.tgz: sha256 of the {SIZE:,} bytes is {SHA256}, expected is {WRONG}"
-        assert reason == f"{server.url}{url}: {found}"
+        mismatch = f"a.tgz: sha256 of the {SIZE:,} bytes is {SHA256}, expected is {WRONG}"
+        assert reason == f"{server.url}{url}: {mismatch}"
     assert list(tmp_path.iterdir()) == []
     assert server.counts() == {"/a.tgz": 1, "/mirror.tgz": 1}
 

@@ -31,16 +31,16 @@ def archived(folder: Path, name: str, members: dict[str, bytes] = MEMBERS) -> Pa
 
 def files(folder: Path) -> dict[str, bytes]:
     """All of a folder but the record of what is complete."""
-    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    return {name: path.read_bytes() for name, path in found.items() if name != ".extracted.json"}
+    paths = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in paths.items() if name != ".extracted.json"}
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_wanted_members_are_taken_and_no_others(tmp_path: Path, name: str) -> None:
     archive = archived(tmp_path, name)
-    wanted = ["training/v9.de-en.de", "giga.en.gz"]
-    assert extract(archive, wanted, tmp_path / "out") == {member: tmp_path / "out" / member for member in wanted}
-    assert files(tmp_path / "out") == {member: MEMBERS[member] for member in wanted}
+    members = ["training/v9.de-en.de", "giga.en.gz"]
+    assert extract(archive, members, tmp_path / "out") == {member: tmp_path / "out" / member for member in members}
+    assert files(tmp_path / "out") == {member: MEMBERS[member] for member in members}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -174,19 +174,21 @@ def test_a_name_of_elsewhere_is_never_written_though_it_is_asked_for(tmp_path: P
 
 
 @settings(deadline=None, max_examples=40)
-@given(name=st.sampled_from(KINDS), kept=st.floats(0, 1, exclude_max=True), member=st.sampled_from(sorted(MEMBERS)))
-def test_of_a_cut_archive_whole_members_come_out_or_an_error_that_names_it(name: str, kept: float, member: str) -> None:
+@given(name=st.sampled_from(KINDS), share=st.floats(0, 1, exclude_max=True), member=st.sampled_from(sorted(MEMBERS)))
+def test_of_a_cut_archive_whole_members_come_out_or_an_error_that_names_it(
+    name: str, share: float, member: str
+) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         archive, out = archived(Path(temporary), name), Path(temporary, "out")
-        archive.write_bytes(archive.read_bytes()[: int(kept * archive.stat().st_size)])
+        archive.write_bytes(archive.read_bytes()[: int(share * archive.stat().st_size)])
         try:
             extract(archive, [member], out)
         except UserError as error:
-            named, left = str(error).startswith(f"{archive}: "), {}
+            named, expected = str(error).startswith(f"{archive}: "), {}
         else:
-            named, left = True, {member: MEMBERS[member]}
+            named, expected = True, {member: MEMBERS[member]}
         assert named
-        assert files(out) == left
+        assert files(out) == expected
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -48,10 +48,12 @@ def test_redirects_are_followed_but_never_out_of_http(server: ArchiveServer, tmp
     [("http", "http", True), ("http", "https", True), ("https", "https", True), ("https", "http", False)],
 )
 def test_https_is_never_left(old: str, new: str, allowed: bool) -> None:
-    asked = Request("https://localhost/a.tgz") if old == "https" else Request("http://localhost/a.tgz")
+    request = Request("https://localhost/a.tgz") if old == "https" else Request("http://localhost/a.tgz")
 
     def redirect() -> Request | None:
-        return http_range.Redirects().redirect_request(asked, io.BytesIO(), 302, "", HTTPMessage(), f"{new}://other/a")
+        return http_range.Redirects().redirect_request(
+            request, io.BytesIO(), 302, "", HTTPMessage(), f"{new}://other/a"
+        )
 
     if allowed:
         assert redirect() is not None
@@ -89,7 +91,7 @@ def test_nothing_endless_holds_a_download(server: ArchiveServer, tmp_path: Path,
     [b"HTTP/1.1 200 OK\r\nX: ", HEAD + b"\r\n", CHUNKED, b"HTTP/1.1 302 \r\nLocation: /lost\r\nX: "],
 )
 def test_a_byte_a_second_is_a_stall(server: ArchiveServer, tmp_path: Path, waits: Waits, answer: bytes) -> None:
-    """Within the head, or in the file itself."""
+    """The stall is within the head, or in the file itself."""
     server.always("/a.tgz", Fault(endless=(answer, b"1"), slow=True))
     with pytest.raises(UnavailableError, match=r"the server sent [\d,]+ bytes in 60 s: less than 65,536; 2 attempts"):
         download(packing(server), tmp_path, waits.hurried(server))
@@ -138,9 +140,9 @@ def test_a_redirection_to_no_address_leads_to_the_mirror(
     download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path, waits.patience(()))
     assert downloaded(tmp_path)
     server.always("/mirror.tgz", Fault(location="/mirror.tgz"))
-    with pytest.raises(UnavailableError, match=r"(?s)a\.tgz: .*infinite loop") as said:
+    with pytest.raises(UnavailableError, match=r"(?s)a\.tgz: .*infinite loop") as error:
         download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path / "empty", waits.patience(()))
-    assert all(reason.isprintable() for reason in said.value.reasons)
+    assert all(reason.isprintable() for reason in error.value.reasons)
 
 
 @pytest.mark.parametrize(
@@ -159,9 +161,9 @@ def test_what_a_server_says_steers_no_terminal(
     server: ArchiveServer, tmp_path: Path, waits: Waits, head: bytes
 ) -> None:
     server.always("/a.tgz", Fault(endless=(head + b"Content-Length: 0\r\n\r\n", b"")))
-    with pytest.raises(UnavailableError) as said:
+    with pytest.raises(UnavailableError) as error:
         download(packing(server), tmp_path, waits.patience(()))
-    assert all(reason.isprintable() for reason in said.value.reasons)
+    assert all(reason.isprintable() for reason in error.value.reasons)
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "-5", "1e9", "\u0663", "0x10", "", str(1 << 40)])
@@ -170,5 +172,5 @@ def test_a_length_that_cannot_be_is_not_believed(
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode()
     server.always("/a.tgz", Fault(endless=(head, b"")))
-    download(packing(server, "/a.tgz", "/mirror.tgz", known=None), tmp_path, waits.patience((), stall=0.2))
+    download(packing(server, "/a.tgz", "/mirror.tgz", size=None), tmp_path, waits.patience((), stall=0.2))
     assert downloaded(tmp_path)

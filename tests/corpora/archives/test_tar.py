@@ -42,9 +42,9 @@ def test_what_packers_write_is_read_as_tarfile_reads_it(
     file = tmp_path_factory.mktemp("tar") / ("a.tgz" if compressed else "a.tar")
     file.write_bytes(gzip.compress(stream.getvalue()) if compressed else stream.getvalue())
     with tarfile.open(file) as pack:
-        wanted = [(info.name, info.size, info.isreg(), content(pack, info)) for info in pack]
-    found = [(one.name, one.size, one.plain, one.content.read() if one.plain else b"") for one in tar.members(file)]
-    assert found == wanted
+        expected = [(info.name, info.size, info.isreg(), content(pack, info)) for info in pack]
+    actual = [(one.name, one.size, one.plain, one.content.read() if one.plain else b"") for one in tar.members(file)]
+    assert actual == expected
 
 
 def content(pack: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
@@ -113,8 +113,8 @@ def test_heads_say_name_and_size_and_the_last_of_them_counts(tmp_path: Path) -> 
     assert extract(archive, ["top.en"], tmp_path / "out")["top.en"].read_bytes() == b""
     data = padded(b"one\ntwo\n")
     archive = written(tmp_path, entry(b"x", record(b"size", b"4")) + head(b"0", 0) + data + BEFORE + END)
-    found = extract(archive, ["top.en", "other"], tmp_path / "out2")
-    assert (found["top.en"].read_bytes(), found["other"].read_bytes()) == (b"one\n", b"other")
+    files = extract(archive, ["top.en", "other"], tmp_path / "out2")
+    assert (files["top.en"].read_bytes(), files["other"].read_bytes()) == (b"one\n", b"other")
 
 
 def test_neither_members_nor_bytes_are_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

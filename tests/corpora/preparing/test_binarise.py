@@ -63,7 +63,7 @@ def test_without_a_dictionary_all_is_as_fairseq_makes_it(tmp_path: Path, joined:
 def test_with_a_dictionary_all_is_as_fairseq_makes_it(
     tmp_path: Path, words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also in blocks of a line or two, by two workers."""
+    """The blocks have a line or two, and two workers make them."""
     write(tmp_path, ODD)
     dictionary = tmp_path / "dictionary.txt"
     dictionary.write_text("".join(f"{word} {17 + number}\n" for number, word in enumerate(["x", "b", "a"])))

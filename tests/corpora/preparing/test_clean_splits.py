@@ -1,4 +1,4 @@
-"""What becomes of each pair: counts, held-out validation data and raw texts, against an independent computation."""
+"""Counts, held-out validation data and raw texts of cleaned pairs, against an independent computation."""
 
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
@@ -20,8 +20,8 @@ PAIRS = st.lists(st.tuples(SEGMENTS, SEGMENTS), max_size=25)
 def plan(held_out: HeldOut | None = None, counted: str = "before_bpe", validation: bool = True, **changes: Any) -> Plan:
     lengths = Lengths(1, 8, 3, counted, validation)
     protocol = TextProtocol(True, True, False, False, False, 100, True, lengths)
-    given = {"invalid_utf8": "refuse", "tokenised": False, "deduplicate": False, **changes}
-    return Plan("en", "de", protocol, held_out, **given)
+    options = {"invalid_utf8": "refuse", "tokenised": False, "deduplicate": False, **changes}
+    return Plan("en", "de", protocol, held_out, **options)
 
 
 def files(folder: Path, name: str, pairs: list[tuple[str, str]], form: str = "text") -> Files:
@@ -38,7 +38,7 @@ def read(folder: Path, name: str) -> list[tuple[str, ...]]:
 
 
 def clean(pair: tuple[str, str]) -> tuple[str, ...]:
-    """By hand, for the segments above."""
+    """Clean a pair of the segments above by hand."""
     return tuple(" ".join(side.replace("\u201e", '"').replace("\u201c", '"').split()) for side in pair)
 
 
@@ -120,7 +120,7 @@ def peak(folder: Path, number: int) -> int:
 
 
 def test_memory_does_not_grow_with_the_corpus(folder: Path) -> None:
-    """In a process without other threads; the first call imports, and so does not count."""
+    """The process measured has no other threads; the first call imports, and so does not count."""
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
         _, less, more = pool.map(peak, [folder] * 3, (6_000, 6_000, 24_000))
     assert more < 1.2 * less

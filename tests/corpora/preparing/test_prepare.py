@@ -24,7 +24,7 @@ STAGES = ("text", "subwords", "pieces", "data-bin")
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+def options(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     """Options for files of one's own: 300 pairs of which 3 are dropped, validation and test data."""
     folder = tmp_path_factory.mktemp("own")
     arguments: list[object] = ["--source", "en", "--target", "de"]
@@ -40,32 +40,32 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     return [*arguments, "--vocabulary", 420, "--quiet"]
 
 
-def words(folder: Path, own: list[object], *more: object) -> list[str]:
-    return list(map(str, ["prepare", *own, "--folder", folder, "--workers", 1, *more]))
+def words(folder: Path, options: list[object], *more: object) -> list[str]:
+    return list(map(str, ["prepare", *options, "--folder", folder, "--workers", 1, *more]))
 
 
-def prepare(folder: Path, own: list[object], *more: object) -> int:
+def prepare(folder: Path, options: list[object], *more: object) -> int:
     with commands.starting_forks():
-        return cli.main(words(folder, own, *more))
+        return cli.main(words(folder, options, *more))
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    made: dict[str, str] = json.loads((folder / "prepare.json").read_text("utf-8"))["sha256"]
-    return made
+    digests: dict[str, str] = json.loads((folder / "prepare.json").read_text("utf-8"))["sha256"]
+    return digests
 
 
 @pytest.fixture(scope="module")
-def undisturbed(own: list[object], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(options: list[object], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed")
-    assert prepare(folder, own) == 0
+    assert prepare(folder, options) == 0
     return folder
 
 
-def killed_in(stage: str, folder: Path, own: list[object]) -> None:
-    """Not forked from this process: killed while it holds tqdm's lock, a fork would hold it for us too, for ever."""
+def killed_in(stage: str, folder: Path, options: list[object]) -> None:
+    """Kill `prepare` in a stage, but not a fork of this process, which could keep tqdm's lock from us for ever."""
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload(["realformer_nmt.corpora.preparing.prepare"])
-    process = server.Process(target=cli.main, args=(words(folder, own),))
+    process = server.Process(target=cli.main, args=(words(folder, options),))
     process.start()
     while process.is_alive() and not list(folder.glob(f"{stage}.*.part")):
         time.sleep(0.0005)
@@ -76,36 +76,36 @@ def killed_in(stage: str, folder: Path, own: list[object]) -> None:
 
 
 def test_killed_in_every_stage_and_run_again_it_makes_the_same(
-    own: list[object], undisturbed: Path, tmp_path: Path
+    options: list[object], undisturbed: Path, tmp_path: Path
 ) -> None:
     for stage in STAGES:
-        killed_in(stage, tmp_path, own)
+        killed_in(stage, tmp_path, options)
         assert not (tmp_path / "prepare.json").exists()
-    done = realformer_nmt("prepare", *own, "--folder", tmp_path, "--workers", 2)
+    done = realformer_nmt("prepare", *options, "--folder", tmp_path, "--workers", 2)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{tmp_path / 'prepare.json'}\n"
     assert hashes(tmp_path) == hashes(undisturbed)
-    kept = {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")}
+    names = {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")}
     raw = {f"{split}.raw.{language}" for split in ("valid", "test") for language in ("en", "de")}
-    assert kept == {"data-bin", "subwords", "stages", "prepare.json"} | raw
+    assert names == {"data-bin", "subwords", "stages", "prepare.json"} | raw
 
 
-def test_the_report_counts_what_was_dropped(own: list[object], undisturbed: Path) -> None:
+def test_the_report_counts_what_was_dropped(options: list[object], undisturbed: Path) -> None:
     report = json.loads((undisturbed / "prepare.json").read_text("utf-8"))
     assert report["pairs"] == {"train": 297, "valid": 20, "test": 9}
     assert report["parts"][0]["dropped"] == {"empty": 2, "too_long": 1}
     assert report["vocabulary"] == 420
     assert set(report["seconds"]) == set(STAGES)
-    source = Path(str(own[own.index("--test") + 1]))
+    source = Path(str(options[options.index("--test") + 1]))
     assert (undisturbed / "test.raw.en").read_bytes() == source.read_bytes()
     symbols = (undisturbed / "data-bin" / "dict.en.txt").read_text("utf-8").split("\n")[:-1]
     assert len(symbols) == 420 - 4
 
 
-def test_further_test_sets_are_subsets_of_their_own(own: list[object], undisturbed: Path, tmp_path: Path) -> None:
+def test_further_test_sets_are_subsets_of_their_own(options: list[object], undisturbed: Path, tmp_path: Path) -> None:
     """test1 of the text of valid: the same pieces. All else stays as it was."""
-    valid = own[own.index("--valid") + 1 : own.index("--valid") + 3]
-    assert prepare(tmp_path, own, "--test", *valid) == 0
+    valid = options[options.index("--valid") + 1 : options.index("--valid") + 3]
+    assert prepare(tmp_path, options, "--test", *valid) == 0
     report = json.loads((tmp_path / "prepare.json").read_text("utf-8"))
     assert report["pairs"] == {"train": 297, "valid": 20, "test": 9, "test1": 20}
     assert [part["split"] for part in report["parts"]] == ["train", "valid", "test", "test1"]
@@ -122,28 +122,28 @@ def state(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.name not in (folder.name, ".lock")}
 
 
-def test_what_is_done_is_not_done_again(own: list[object], undisturbed: Path) -> None:
+def test_what_is_done_is_not_done_again(options: list[object], undisturbed: Path) -> None:
     before = state(undisturbed)
-    assert prepare(undisturbed, own, "--workers", 2) == 0
+    assert prepare(undisturbed, options, "--workers", 2) == 0
     assert state(undisturbed) == before
     assert json.loads((undisturbed / "prepare.json").read_text("utf-8"))["workers"] == 1
 
 
 def test_a_result_that_was_cut_off_is_noticed(
-    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(undisturbed, folder)
     with (folder / "data-bin" / "train.en-de.en.bin").open("r+b") as file:
         file.truncate(100)
-    assert prepare(folder, own) == 1
+    assert prepare(folder, options) == 1
     error = capsys.readouterr().err
     assert "train.en-de.en.bin has 100 bytes, and had " in error
     assert "remove the folder `stages`" in error
 
 
 def test_a_stages_record_that_was_edited_or_has_no_seal_is_refused_by_name(
-    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(undisturbed, folder)
@@ -151,47 +151,47 @@ def test_a_stages_record_that_was_edited_or_has_no_seal_is_refused_by_name(
         record = folder / "stages" / f"{name}.json"
         before = record.read_text("utf-8")
         unsealed = {key: value for key, value in json.loads(before).items() if key != "seal"}
-        for content, told in (
+        for content, message in (
             ({**json.loads(before), "seconds": 99}, f"{record} was changed since it was written"),
             (unsealed, f"{record} is of version 0.1.0, or not of this package"),
         ):
             record.write_text(json.dumps(content), "utf-8")
-            assert prepare(folder, own) == 1
+            assert prepare(folder, options) == 1
             error = capsys.readouterr().err
-            assert told in error
+            assert message in error
             assert f"remove {folder / 'stages'} to make all again" in error
         record.write_text(before, "utf-8")
     shutil.rmtree(folder / "stages")
-    assert prepare(folder, own) == 0
+    assert prepare(folder, options) == 0
     assert hashes(folder) == hashes(undisturbed)
 
 
 def test_other_settings_or_files_in_the_same_folder_are_refused(
-    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert prepare(undisturbed, own, "--deduplicate") == 1
+    assert prepare(undisturbed, options, "--deduplicate") == 1
     assert "deduplicate was False, is now True" in capsys.readouterr().err
-    place = own.index("--test") + 1
+    place = options.index("--test") + 1
     other = tmp_path / "other.en"
-    other.write_bytes(Path(str(own[place])).read_bytes()[:-2] + b"x\n")
-    assert prepare(undisturbed, [*own[:place], other, *own[place + 1 :]]) == 1
-    told = capsys.readouterr().err
-    assert f"--test SOURCE was {own[place]}, and {other} is another file. Give" in told
-    assert told.count("\n") == 1
+    other.write_bytes(Path(str(options[place])).read_bytes()[:-2] + b"x\n")
+    assert prepare(undisturbed, [*options[:place], other, *options[place + 1 :]]) == 1
+    error = capsys.readouterr().err
+    assert f"--test SOURCE was {options[place]}, and {other} is another file. Give" in error
+    assert error.count("\n") == 1
 
 
 def test_contents_decide_not_times_nor_places(
-    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Touched and elsewhere a file is what it was; of the old size and time it is not, with another letter in it."""
     folder = tmp_path / "folder"
     shutil.copytree(undisturbed, folder)
-    copies = [tmp_path / word.name if isinstance(word, Path) else word for word in own]
-    for file, copy in zip(own, copies, strict=True):
+    copies = [tmp_path / word.name if isinstance(word, Path) else word for word in options]
+    for file, copy in zip(options, copies, strict=True):
         if isinstance(file, Path):
             shutil.copyfile(file, copy)
     before = state(folder / "data-bin")
-    for words in (copies, own, copies):
+    for words in (copies, options, copies):
         assert prepare(folder, words) == 0
     assert state(folder / "data-bin") == before
     assert prepare(folder, copies, "--verify") == 0
@@ -201,9 +201,9 @@ def test_contents_decide_not_times_nor_places(
     os.utime(changed, ns=(times, times + 1))
     capsys.readouterr()
     assert prepare(folder, copies) == 1
-    told = capsys.readouterr().err
-    assert f"--train SOURCE {changed} has changed" in told
-    assert told.count("\n") == 1
+    error = capsys.readouterr().err
+    assert f"--train SOURCE {changed} has changed" in error
+    assert error.count("\n") == 1
 
 
 def test_what_was_prepared_is_verified_on_request(
@@ -227,7 +227,7 @@ def test_what_was_prepared_is_verified_on_request(
 
 
 def test_a_note_that_was_removed_is_written_again_with_the_hashes_of_then(
-    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "folder"
     shutil.copytree(undisturbed, folder)
@@ -235,23 +235,23 @@ def test_a_note_that_was_removed_is_written_again_with_the_hashes_of_then(
     first, second, *rest = words.read_text("utf-8").splitlines(keepends=True)
     words.write_text("".join([second, first, *rest]), "utf-8")
     (folder / "prepare.json").unlink()
-    assert prepare(folder, own) == 0
-    assert prepare(folder, own, "--verify") == 1
+    assert prepare(folder, options) == 0
+    assert prepare(folder, options, "--verify") == 1
     assert "dict.en.txt has changed" in capsys.readouterr().err
 
 
 def test_a_result_that_was_removed_is_missed(
-    own: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(undisturbed, folder)
     shutil.rmtree(folder / "data-bin")
-    assert prepare(folder, own) == 1
+    assert prepare(folder, options) == 1
     assert "data-bin was made but is gone" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([], "give CORPUS (iwslt14_de_en"),
         (["nowhere"], "nowhere"),
@@ -265,10 +265,10 @@ def test_a_result_that_was_removed_is_missed(
     ],
 )
 def test_what_cannot_be_is_told(
-    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["prepare", *words, "--folder", str(tmp_path / "out")]) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_options_change_the_manifests_protocol_and_nothing_else() -> None:

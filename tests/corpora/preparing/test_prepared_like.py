@@ -44,18 +44,18 @@ def first(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_subwords_and_dictionaries_are_the_first_ones(first: Path) -> None:
     assert prepare(first / "more", "--like", first / "made", *write(first / "other", 40, 7)) == 0
-    kept = [f"subwords/{file.name}" for file in (first / "made/subwords").iterdir()]
-    kept += ["data-bin/dict.en.txt", "data-bin/dict.de.txt"]
-    assert filecmp.cmpfiles(first / "made", first / "more", kept, shallow=False) == (kept, [], [])
+    names = [f"subwords/{file.name}" for file in (first / "made/subwords").iterdir()]
+    names += ["data-bin/dict.en.txt", "data-bin/dict.de.txt"]
+    assert filecmp.cmpfiles(first / "made", first / "more", names, shallow=False) == (names, [], [])
     words = Dictionary.load(str(first / "made/data-bin/dict.en.txt"))
     text = data_utils.load_indexed_dataset(str(first / "more/data-bin/train.en-de.en"), words)
     lines = (first / "other/train.en").read_text().splitlines()
-    found = [words.string(text[number]) for number in range(len(text))]
-    joined = [line.replace("@@ ", "").replace(" ", "").replace("\u2581", " ").strip() for line in found]
+    pieces = [words.string(text[number]) for number in range(len(text))]
+    joined = [line.replace("@@ ", "").replace(" ", "").replace("\u2581", " ").strip() for line in pieces]
     expected = [line for number, line in enumerate(lines, 1) if number % 9]
     if (first / "made/subwords/sentencepiece.model").exists():
         model = SentencePieceProcessor(model_file=str(first / "made/subwords/sentencepiece.model"))
-        assert found == [" ".join(model.encode(line, out_type=str)) for line in expected]
+        assert pieces == [" ".join(model.encode(line, out_type=str)) for line in expected]
     else:
         assert joined == [line.replace(" ", "") for line in expected]
 

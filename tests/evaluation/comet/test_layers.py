@@ -17,8 +17,8 @@ def test_sparsemax_is_the_nearest_distribution(seed: int) -> None:
     assert float(shares.sum()) == pytest.approx(1)
     assert bool((shares >= 0).all())
     chance = np.random.default_rng(seed)
-    others = torch.from_numpy(chance.dirichlet(np.ones(5), 5000)).float()
-    nearby = (shares + 0.01 * (others - shares)) - weights
+    distributions = torch.from_numpy(chance.dirichlet(np.ones(5), 5000)).float()
+    nearby = (shares + 0.01 * (distributions - shares)) - weights
     assert float((shares - weights).norm()) <= float(nearby.norm(dim=1).min()) + 1e-6
     assert sparsemax(torch.tensor([3.0, 0.0, 1.0])).tolist() == [1.0, 0.0, 0.0]
 

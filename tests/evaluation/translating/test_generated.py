@@ -1,4 +1,4 @@
-"""What fairseq-generate is made to say, read back."""
+"""Output of fairseq-generate is read back."""
 
 from pathlib import Path
 

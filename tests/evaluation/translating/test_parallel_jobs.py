@@ -72,21 +72,22 @@ def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way
     program.write_text(PARENT)
     (tmp_path / "jobs_work.py").write_text(WORK)
     command = [sys.executable, str(program), str(tmp_path), way]
-    kept = tmp_path / parallel_jobs.SHARES
+    shares = tmp_path / parallel_jobs.SHARES
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in background
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=heard) as parent:
         wait_for(
-            lambda: (kept / "0").is_dir() and (kept / "pid").is_file() and (kept / "pid").read_text() != "", parent
+            lambda: (shares / "0").is_dir() and (shares / "pid").is_file() and (shares / "pid").read_text() != "",
+            parent,
         )
         parent.send_signal(number)
-    child = (kept / "pid").read_text()
+    child = (shares / "pid").read_text()
     wait_for(lambda: not living(child))
-    first = (kept / "0" / FILE).stat()
+    first = (shares / "0" / FILE).stat()
     with parallel_jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
         assert answers(parallel_jobs.fill(answer, 2, folder, 2, FILE)) == ["H-0\n", "H-1\n"]
         assert os.path.samestat((folder / "0" / FILE).stat(), first)
         assert sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) == ["0", "1"]
-    assert not kept.exists()
+    assert not shares.exists()
 
 
 def wait_for(reached: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
@@ -98,7 +99,7 @@ def wait_for(reached: Callable[[], bool], process: subprocess.Popen[bytes] | Non
 
 
 def living(process: str) -> bool:
-    """What has ended may still wait for someone to ask how."""
+    """Return whether a process runs; one that has ended may still wait for someone to ask how."""
     with contextlib.suppress(OSError):
         return Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     return False
@@ -112,7 +113,7 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("made", "number", "fresh", "kept"),
+    ("origin", "number", "fresh", "share_names"),
     [
         (MADE, 2, False, ["0"]),
         (MADE, 3, False, []),
@@ -123,26 +124,26 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
     ],
 )
 def test_shares_of_another_work_are_not_taken_over(
-    made: Origin, number: int, fresh: bool, kept: list[str], tmp_path: Path
+    origin: Origin, number: int, fresh: bool, share_names: list[str], tmp_path: Path
 ) -> None:
     with contextlib.suppress(InterruptedError), parallel_jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
         for name in ("0", "unfinished-x"):
             (folder / name).mkdir()
         raise InterruptedError
-    with parallel_jobs.shares(tmp_path, made, number, fresh) as folder:
-        assert [entry.name for entry in folder.iterdir() if entry.is_dir()] == kept
+    with parallel_jobs.shares(tmp_path, origin, number, fresh) as folder:
+        assert [entry.name for entry in folder.iterdir() if entry.is_dir()] == share_names
 
 
 @pytest.mark.parametrize("damage", [b"", b"H-1\n"], ids=["cut off", "another's"])
 def test_a_share_that_was_changed_is_translated_again(damage: bytes, tmp_path: Path) -> None:
     with contextlib.suppress(UserError), parallel_jobs.shares(tmp_path, MADE, 3, fresh=False) as folder:
         parallel_jobs.fill(failing(2, "no disk"), 3, folder, 3, FILE)
-    changed, kept = (tmp_path / parallel_jobs.SHARES / name / FILE for name in "01")
+    changed, unchanged = (tmp_path / parallel_jobs.SHARES / name / FILE for name in "01")
     changed.write_bytes(damage)
-    before = kept.stat()
+    before = unchanged.stat()
     with parallel_jobs.shares(tmp_path, MADE, 3, fresh=False) as folder:
         assert answers(parallel_jobs.fill(answer, 3, folder, 3, FILE)) == ["H-0\n", "H-1\n", "H-2\n"]
-        assert os.path.samestat(kept.stat(), before)
+        assert os.path.samestat(unchanged.stat(), before)
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
@@ -154,16 +155,16 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
         pass
 
 
-known: list[str] = []
+notes: list[str] = []
 
 
 def write_threads(_job: int, folder: Path) -> None:
-    (folder / FILE).write_text(f"{torch.get_num_threads()}{''.join(known)}")
+    (folder / FILE).write_text(f"{torch.get_num_threads()}{''.join(notes)}")
 
 
 def test_each_of_several_jobs_has_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One that has threads is no fork, and does not know what this process knows."""
-    monkeypatch.setattr(sys.modules[__name__], "known", [" forked"])
+    monkeypatch.setattr(sys.modules[__name__], "notes", [" forked"])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(7))
 
     def threads(number: int) -> set[str]:
@@ -199,16 +200,16 @@ def test_three_jobs_say_what_one_fairseq_generate_says(
     words = ["--path", checkpoint, "--cpu", "--beam", 2, "--nbest", 2, "--max-len-b", 9, "--batch-size", 3]
     words += ["--source-lang", "src", "--target-lang", "tgt"]
     (tmp_path / "shares").mkdir()
-    found = generate(tmp_path, "few", 5, list(map(str, words)), tmp_path / "shares", jobs=3)
+    translations = generate(tmp_path, "few", 5, list(map(str, words)), tmp_path / "shares", jobs=3)
     stock = fairseq("generate", tmp_path, "--user-dir", user_dir, "--gen-subset", "few", *words)
     assert stock.returncode == 0, stock.stderr
     files = [tmp_path / "shares" / str(job) / "generate-few.txt" for job in range(3)]
     shares = [said(read_lines(file)) for file in files]
     assert list(map(len, shares)) == [3 * 7, 2 * 7, 0]
     assert sorted(line for share in shares for line in share) == sorted(said(stock.stdout.split("\n")))
-    assert len(found.hypotheses) == 5
+    assert len(translations.hypotheses) == 5
 
 
 def said(lines: list[str]) -> list[str]:
-    """Of each sentence: source, and of two hypotheses both forms and the scores of their words."""
+    """Return each sentence's source, both forms of its two hypotheses, and the scores of their words."""
     return [line for line in lines if line[:2] in ("S-", "H-", "D-", "P-")]

@@ -16,7 +16,7 @@ from realformer_nmt.evaluation.translating.translate import TranslateRequest
 
 
 def test_a_stream_is_kept_beside_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """So that the record can name what was translated."""
+    """The record can then name what was translated."""
     text = "Zwei Hunde\u2028rennen.\r\n".encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     requests: list[TranslateRequest] = []

@@ -15,11 +15,11 @@ PAIR = ("en", "de")
 def test_a_table_is_unpacked_with_its_documents(tmp_path: Path) -> None:
     file = tmp_path / "set.tsv"
     file.write_text('doc_id\tsrc\tref\nnews1\tA "dog\tEin "Hund\nnews1\tNo.\tNein.\n')
-    found = test_sets.find(str(file), PAIR)
-    assert (found.source, found.reference) == (tmp_path / "set.tsv.en", tmp_path / "set.tsv.de")
-    assert (read_lines(found.source), read_lines(found.reference)) == (['A "dog', "No."], ['Ein "Hund', "Nein."])
+    test_set = test_sets.find(str(file), PAIR)
+    assert (test_set.source, test_set.reference) == (tmp_path / "set.tsv.en", tmp_path / "set.tsv.de")
+    assert (read_lines(test_set.source), read_lines(test_set.reference)) == (['A "dog', "No."], ['Ein "Hund', "Nein."])
     assert read_lines(tmp_path / "set.tsv.documents") == ["news1", "news1"]
-    assert test_sets.find(str(file), PAIR) == found
+    assert test_sets.find(str(file), PAIR) == test_set
     file.write_text("en\tde\nA\tB\n")
     with pytest.raises(UserError, match=r"set\.tsv\.en is there, and is another text than that of .*: remove it"):
         test_sets.find(str(file), PAIR)
@@ -39,8 +39,8 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
         {"doc_id": "b", "src_lang": "en", "tgt_lang": "fr_FR", "src_text": "C", "tgt_text": {"refA": "fr"}},
     ]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    found = test_sets.find(str(file), PAIR)
-    assert (read_lines(found.source), read_lines(found.reference)) == (["A. B.", "C"], ["A1. B1.", "D"])
+    test_set = test_sets.find(str(file), PAIR)
+    assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A. B.", "C"], ["A1. B1.", "D"])
     assert read_lines(tmp_path / "wmt25.jsonl.documents") == ["en-de_DE_#_news_#_a", "b"]
 
 
@@ -66,8 +66,8 @@ def test_documents_may_be_numbered_and_the_first_without_an_id(
 def test_marks_and_line_ends_of_other_programs_are_no_text(name: str, content: str, tmp_path: Path) -> None:
     paragraph = "C" * 200_000  # more than the csv module allows in a field
     (tmp_path / name).write_bytes(f"\ufeff{content}".format(paragraph).encode())
-    found = test_sets.find(str(tmp_path / name), PAIR)
-    assert (read_lines(found.source), read_lines(found.reference)) == (["A B"], [paragraph])
+    test_set = test_sets.find(str(tmp_path / name), PAIR)
+    assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A B"], [paragraph])
 
 
 @pytest.mark.parametrize(

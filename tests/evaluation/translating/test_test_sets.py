@@ -53,14 +53,14 @@ def test_it_is_translated_and_scored_from_the_cache(
     hypotheses = read_lines(tmp_path / "by_name" / "hypotheses.txt")
     assert len(hypotheses) == 9
     run(score, tmp_path / "by_name", "--output", tmp_path / "run.json", "--bootstrap", "0")
-    found = json.loads((tmp_path / "run.json").read_text())["scores"]["bleu"]["score"]
+    bleu = json.loads((tmp_path / "run.json").read_text())["scores"]["bleu"]["score"]
     references = read_lines(filled / "toy.src-tgt.ref")
-    assert found == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [references]).score)
+    assert bleu == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [references]).score)
 
     run(translate, *fixed, "--input", filled / "toy.src-tgt.src", "--output", tmp_path / "by_file")
     assert read_lines(tmp_path / "by_file" / "hypotheses.txt") == hypotheses
     run(score, tmp_path / "by_file", "--test-set", "toy", "--output", tmp_path / "other.json", "--bootstrap", "0")
-    assert json.loads((tmp_path / "other.json").read_text())["scores"]["bleu"]["score"] == found
+    assert json.loads((tmp_path / "other.json").read_text())["scores"]["bleu"]["score"] == bleu
 
     (filled / "toy.src-tgt.src").write_text("a b\n" * 9)
     with pytest.raises(

@@ -99,9 +99,9 @@ def test_every_line_of_a_subset(
     number: int, run: Path, toy_corpus: Path, sentences: list[str], of_1001: list[str], tmp_path: Path
 ) -> None:
     """A sentence has one translation, alone or among a thousand."""
-    chosen = [700, *range(499, 507), 3][-number:] if number == 9 else list(range(499, 499 + number))
-    subsets.binarise([sentences[place] for place in chosen], toy_corpus, "few", "src", "tgt", tmp_path)
-    assert translated(run, tmp_path, tmp_path, "--subset", "few") == [of_1001[place] for place in chosen]
+    places = [700, *range(499, 507), 3][-number:] if number == 9 else list(range(499, 499 + number))
+    subsets.binarise([sentences[place] for place in places], toy_corpus, "few", "src", "tgt", tmp_path)
+    assert translated(run, tmp_path, tmp_path, "--subset", "few") == [of_1001[place] for place in places]
 
 
 def test_the_command_gives_what_fairseq_generate_says(
@@ -157,7 +157,7 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         (["--subset", "tset"], "holds no subset tset in src: there are test, train, valid"),
         (["--input", "absent"], "absent: no such file"),
@@ -169,11 +169,11 @@ def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_pat
     ],
 )
 def test_what_cannot_be_translated_is_refused(
-    run: Path, toy_corpus: Path, tmp_path: Path, given: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+    run: Path, toy_corpus: Path, tmp_path: Path, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=message):
-        translated(run, toy_corpus, tmp_path, *given)
+        translated(run, toy_corpus, tmp_path, *options)
 
 
 def test_a_library_that_turns_subwords_into_text_is_missed_before_the_work(
@@ -267,8 +267,8 @@ def test_a_precision_is_noted_and_nearly_the_exact_one(
     run: Path, toy_corpus: Path, sentences: list[str], of_1001: list[str], tmp_path: Path, precision: str
 ) -> None:
     (tmp_path / "text").write_text("\n".join(sentences[:100]))
-    found = translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text", "--precision", precision)
-    assert sum(one == other for one, other in zip(found, of_1001, strict=False)) >= 80
+    translations = translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text", "--precision", precision)
+    assert sum(one == other for one, other in zip(translations, of_1001, strict=False)) >= 80
     record = json.loads((tmp_path / "out" / translation_record.RECORD).read_text())
     assert record["decoding"]["precision"] == precision
     assert record["made_from"]["settings"]["precision"] == precision

@@ -37,14 +37,14 @@ def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
 def test_a_checkpoint_has_the_scores_that_its_training_logged(
     run: Path, toy_corpus: Path, tmp_path: Path, capsys: Any
 ) -> None:
-    found = translated(toy_corpus, tmp_path, run / "checkpoint5.pt", "--validate")["validation"]
-    assert found["subset"] == "valid"
+    validation = translated(toy_corpus, tmp_path, run / "checkpoint5.pt", "--validate")["validation"]
+    assert validation["subset"] == "valid"
     log = (run / "train.log").read_text()
     logged = re.search(r"epoch 005 \| valid on 'valid' subset \| loss ([\d.]+) .*\| bleu ([\d.]+)", log)
     assert logged is not None
-    assert (round(found["loss"], 3), round(found["bleu"], 2)) == tuple(map(float, logged.groups()))
-    told = f"validation: loss {found['loss']:.3f}, greedy BLEU {found['bleu']:.2f} on valid\n"
-    assert told in capsys.readouterr().out
+    assert (round(validation["loss"], 3), round(validation["bleu"], 2)) == tuple(map(float, logged.groups()))
+    line = f"validation: loss {validation['loss']:.3f}, greedy BLEU {validation['bleu']:.2f} on valid\n"
+    assert line in capsys.readouterr().out
 
 
 def test_the_loss_is_that_of_every_sentence(run: Path, toy_corpus: Path, tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def killed(trial_corpus: Path, once: Once) -> Path:
     """The undisturbed run, and one of two kills: at an instant, and while a checkpoint was written."""
 
     def survive(folder: Path) -> None:
-        found = kills.survive(trial_corpus, folder, anywhere=1, while_writing=1, updates=50)
-        assert found["kills survived"] == 2
+        figures = kills.survive(trial_corpus, folder, anywhere=1, while_writing=1, updates=50)
+        assert figures["kills survived"] == 2
 
     return once("kills", survive)
 
@@ -100,7 +100,7 @@ def test_killed_anywhere_the_parameters_are_those_of_the_undisturbed_run(killed:
     assert profile
     assert all(w0 > 1 for w0 in profile)
     moments = state["last_optimizer_state"]["state"].values()
-    assert all(float(found["exp_avg_sq"].abs().max()) > 0 for found in moments)
+    assert all(float(moment["exp_avg_sq"].abs().max()) > 0 for moment in moments)
     other = trainings.load(killed / "killed/checkpoint_1_44.pt")
     assert not trainings.same(state["model"], other["model"])
 
@@ -117,12 +117,12 @@ def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(
     with commands.starting_forks():
         done = trainings.run(kills.command(trial_corpus, tmp_path, 50))
     assert done.returncode == 0, done.stdout
-    told = re.search(
+    match = re.search(
         r"checkpoint_last\.pt was cut off or damaged: going on from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
     )
-    assert told
-    assert int(told[2]) < newest
-    assert f"Loaded checkpoint {tmp_path / told[1]} " in done.stdout
+    assert match
+    assert int(match[2]) < newest
+    assert f"Loaded checkpoint {tmp_path / match[1]} " in done.stdout
     kills.agree(killed / "undisturbed/checkpoint_last.pt", tmp_path / "checkpoint_last.pt", kills.KEPT)
 
 
@@ -147,18 +147,18 @@ def test_none_whole_lists_what_was_found(tmp_path: Path, large: Path) -> None:
 
 
 def test_a_checkpoint_asked_for_by_name_has_no_stand_in(tmp_path: Path, large: Path) -> None:
-    given = tmp_path / "checkpoint3.pt"
-    given.write_bytes(large.read_bytes()[:-1])
+    path = tmp_path / "checkpoint3.pt"
+    path.write_bytes(large.read_bytes()[:-1])
     with pytest.raises(UserError, match=r"checkpoint3\.pt was cut off or damaged: .* Give a whole checkpoint"):
-        checkpoint_files.choose_checkpoint(trainer(tmp_path, str(given)), str(given))
+        checkpoint_files.choose_checkpoint(trainer(tmp_path, str(path)), str(path))
 
 
 def test_a_folder_that_vanished_is_not_made_anew(tmp_path: Path) -> None:
-    gone = tmp_path / "checkpoints"
-    mended = trainer(gone)
+    folder = tmp_path / "checkpoints"
+    mended = trainer(folder)
     with pytest.raises(UserError, match=r"--save-dir .*checkpoints has disappeared since the training began"):
         checkpoint_utils.save_checkpoint(mended.cfg.checkpoint, mended, None, None)
-    assert not gone.exists()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
@@ -189,21 +189,21 @@ def test_no_checkpoint_yet_is_a_start(tmp_path: Path) -> None:
 def test_options_that_name_no_file_are_refused(tmp_path: Path, option: str, kind: str) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "fifo")
-    given = "" if kind == "empty" else kind if kind.startswith("/") else str(tmp_path / kind)
-    told = {"folder": "is a folder", "missing": "no such file", "empty": "names no file"}.get(
+    path = "" if kind == "empty" else kind if kind.startswith("/") else str(tmp_path / kind)
+    problem = {"folder": "is a folder", "missing": "no such file", "empty": "names no file"}.get(
         kind, "is no ordinary file"
     )
-    options = {"restore_file": "checkpoint_last.pt", "finetune_from_model": None, option: given}
+    options = {"restore_file": "checkpoint_last.pt", "finetune_from_model": None, option: path}
     cfg = OmegaConf.structured(CheckpointConfig(save_dir=str(tmp_path / "run"), **options))
     flag = f"--{option.replace('_', '-')}"
-    with pytest.raises(UserError, match=rf"{flag} .*{told}.*, or leave the option out to train from the start"):
+    with pytest.raises(UserError, match=rf"{flag} .*{problem}.*, or leave the option out to train from the start"):
         checkpoint_utils.load_checkpoint(cfg, trainer(tmp_path))
 
 
 @pytest.mark.parametrize("damage", [lambda whole: b"Q" + whole[1:], lambda whole: whole[:-22] + b"Q" + whole[-21:]])
 def test_a_flip_at_either_end_does_not_stop_a_resume(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
-    for name, made in {"checkpoint_last.pt": 9, "checkpoint1.pt": 3, "checkpoint2.pt": 6}.items():
-        torch.save({"optimizer_history": [{"num_updates": made}], "last_optimizer_state": {"a": 1}}, tmp_path / name)
+    for name, updates in {"checkpoint_last.pt": 9, "checkpoint1.pt": 3, "checkpoint2.pt": 6}.items():
+        torch.save({"optimizer_history": [{"num_updates": updates}], "last_optimizer_state": {"a": 1}}, tmp_path / name)
     last = tmp_path / "checkpoint_last.pt"
     last.write_bytes(damage(last.read_bytes()))
     assert checkpoint_files.choose_checkpoint(trainer(tmp_path), str(last)) == str(tmp_path / "checkpoint2.pt")

@@ -31,13 +31,13 @@ def had(ranks: int, updates: int, share: int) -> tuple[dict[str, Any], set[int]]
 
 
 def rest(ranks: int, state: dict[str, Any], stock: bool = False) -> list[int]:
-    found = []
+    numbers = []
     for rank in range(ranks):
         resumed = iterator(ranks, rank)
         load = EpochBatchIterator.load_state_dict
         (load.__wrapped__ if stock else load)(resumed, state)
-        found += [number for batch in resumed.next_epoch_itr(shuffle=True) for number in batch]
-    return found
+        numbers += [number for batch in resumed.next_epoch_itr(shuffle=True) for number in batch]
+    return numbers
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ def test_every_batch_is_seen_once(before: int, share: int, ranks: int) -> None:
 def test_where_ranks_do_not_divide_a_few_are_seen_again_and_none_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     state, seen = had(4, updates=5, share=1)
     with caplog.at_level("INFO", logger="realformer_nmt.fairseq_patches.checkpoints.elastic_resume"):
-        others = rest(3, state)
-    again = seen & set(others)
+        remaining = rest(3, state)
+    again = seen & set(remaining)
     assert len(again) == 2  # 20 batches, 6 a rank
-    assert seen | set(others) == set(range(BATCHES))
+    assert seen | set(remaining) == set(range(BATCHES))
     assert "the checkpoint is of 4 ranks, this run of 3: 2 batches are seen again" in caplog.text
 
 
 @pytest.mark.parametrize(("before", "ranks", "expected"), [(4, 2, 35), (2, 4, 25)])
 def test_stock_still_needs_the_mend(before: int, ranks: int, expected: int) -> None:
-    """Of the 45 batches, 5 a rank are done; stock leaves that many out on any number of ranks."""
+    """Each rank has done 5 of the 45 batches; stock leaves out 5 a rank on any number of ranks."""
     state, seen = had(before, updates=5, share=1)
-    others = rest(ranks, state, stock=True)
-    assert len(others) == expected != BATCHES - len(seen), "resume_on_other_ranks may be no longer needed"
+    remaining = rest(ranks, state, stock=True)
+    assert len(remaining) == expected != BATCHES - len(seen), "resume_on_other_ranks may be no longer needed"
 
 
 def test_a_checkpoint_of_before_says_nothing_of_ranks() -> None:

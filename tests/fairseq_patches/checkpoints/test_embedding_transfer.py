@@ -58,21 +58,23 @@ def begun(data: Path, *options: object, size: tuple[str, ...] = ("--arch", "real
 
 
 def carried(trainer: Any, before: dict[str, torch.Tensor], old: Path, new: Path) -> dict[str, torch.Tensor]:
-    """What its weights have to be: the model's before, but in each table a row a piece, fresh where it is new."""
+    """Return the weights to expect: the model's before, but in each table a row a piece, fresh where it is new."""
     expected = dict(before)
     for table, language in TABLES.items():
         name = f"{table}.weight"
-        theirs, ours = (Dictionary.load(str(folder / f"dict.{language}.txt")) for folder in (old, new))
+        old_dictionary, new_dictionary = (
+            Dictionary.load(str(folder / f"dict.{language}.txt")) for folder in (old, new)
+        )
         rows = [
-            before[name][theirs.index(piece)] if piece in theirs else trainer.fresh[name][row]
-            for row, piece in enumerate(ours.symbols)
+            before[name][old_dictionary.index(piece)] if piece in old_dictionary else trainer.fresh[name][row]
+            for row, piece in enumerate(new_dictionary.symbols)
         ]
         expected[name] = torch.stack(rows)
     return expected
 
 
-def exactly(found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> bool:
-    return found.keys() == expected.keys() and all(torch.equal(found[name], expected[name]) for name in expected)
+def exactly(actual: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> bool:
+    return actual.keys() == expected.keys() and all(torch.equal(actual[name], expected[name]) for name in expected)
 
 
 def test_rows_follow_their_pieces_in_one_tied_table(
@@ -105,15 +107,15 @@ def test_sides_of_dictionaries_of_their_own(first: Path, toy_corpus: Path, tmp_p
 def test_a_training_that_goes_on_takes_its_own_weights(
     first: Path, toy_corpus: Path, data: Path, tmp_path: Path
 ) -> None:
-    own = saved.state(data)
+    state = saved.state(data)
     (tmp_path / "checkpoints").mkdir()
-    saved.save(tmp_path / "checkpoints/checkpoint_last.pt", own)
+    saved.save(tmp_path / "checkpoints/checkpoint_last.pt", state)
     trainer = begun(data, "--finetune-from-model", first, "--carry-embeddings", toy_corpus)
-    assert all(torch.equal(weight, own["model"][name]) for name, weight in trainer.model.state_dict().items())
+    assert all(torch.equal(weight, state["model"][name]) for name, weight in trainer.model.state_dict().items())
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--finetune-from-model", "MODEL"], "another source dictionary than that of NEW"),
         (
@@ -126,21 +128,21 @@ def test_a_training_that_goes_on_takes_its_own_weights(
     ],
 )
 def test_what_does_not_go_together_is_refused(
-    options: list[str], told: str, first: Path, toy_corpus: Path, data: Path
+    options: list[str], message: str, first: Path, toy_corpus: Path, data: Path
 ) -> None:
     places = {"MODEL": str(first), "OLD": str(toy_corpus), "NEW": str(data)}
     with pytest.raises(UserError) as refused:
         begun(data, *(places.get(word, word) for word in options))
     for name, place in places.items():
-        told = told.replace(name, place)
-    assert told in str(refused.value)
+        message = message.replace(name, place)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("words", [list("abc"), list("abcdefghijklmnop")])
 def test_dictionaries_of_another_length_than_the_tables_are_refused(
     words: list[str], toy_corpus: Path, tmp_path: Path
 ) -> None:
-    """Of a checkpoint that does not tell whose words it knows."""
+    """The checkpoint does not tell whose words it knows."""
     other = other_words(toy_corpus, tmp_path / "other", src=words)
     model = saved.save(tmp_path / "first.pt", {**saved.state(toy_corpus), "task_state": {}})
     with pytest.raises(UserError, match=rf"first\.pt knows \d+ source pieces, and .*/other has {len(words) + 4}: give"):
@@ -148,11 +150,11 @@ def test_dictionaries_of_another_length_than_the_tables_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("languages", "told"),
+    ("languages", "message"),
     [(["src/../../secret", "tgt"], "'src/../../secret' names no language"), (["src"], "is of 1 languages")],
 )
 def test_languages_of_a_checkpoint_choose_no_other_file(
-    languages: list[str], told: str, toy_corpus: Path, tmp_path: Path
+    languages: list[str], message: str, toy_corpus: Path, tmp_path: Path
 ) -> None:
     old = other_words(toy_corpus, tmp_path / "old")
     (old / "dict.src").mkdir()
@@ -160,7 +162,7 @@ def test_languages_of_a_checkpoint_choose_no_other_file(
     content = saved.state(old)
     state = {"task_state": {**content["task_state"], "languages": languages}}
     model = saved.save(tmp_path / "of_elsewhere.pt", {**content, **state})
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         begun(old, "--finetune-from-model", model, "--carry-embeddings", old)
 
 

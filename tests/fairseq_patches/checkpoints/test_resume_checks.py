@@ -23,7 +23,7 @@ OF_CORPUS = ("prepared", "data", "subwords", "subwords_folder", "hyphens")
 
 @pytest.fixture
 def language_model(toy_corpus: Path, tmp_path: Path) -> Path:
-    """Of the very dictionary that the toy corpus has on either side."""
+    """Checkpoint of a language model of the very dictionary that the toy corpus has on either side."""
     shutil.copyfile(toy_corpus / "dict.src.txt", tmp_path / "dict.txt")
     cfg = updates.parse([str(tmp_path), "--task", "language_modeling", "--tokens-per-sample", "512", *OPTIONS])
     task = tasks.setup_task(cfg.task)
@@ -40,11 +40,11 @@ def language_model(toy_corpus: Path, tmp_path: Path) -> Path:
 
 
 def test_a_language_model_does_not_pass_for_one_that_translates(language_model: Path, toy_corpus: Path) -> None:
-    asked = {"_name": "translation", "data": str(toy_corpus), "source_lang": "src", "target_lang": "tgt"}
+    settings = {"_name": "translation", "data": str(toy_corpus), "source_lang": "src", "target_lang": "tgt"}
     checkpoint_utils.load_model_ensemble_and_task([str(language_model)])  # as itself
     with pytest.raises(UserError, match=r"lm\.pt holds a LanguageModel, which is no model for the TranslationTask"):
         checkpoint_utils.load_model_ensemble_and_task(
-            [str(language_model)], task=tasks.setup_task(OmegaConf.create(asked))
+            [str(language_model)], task=tasks.setup_task(OmegaConf.create(settings))
         )
     corpus = text_pipeline.requested(CorpusOptions(data=toy_corpus, subwords="none"))
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):

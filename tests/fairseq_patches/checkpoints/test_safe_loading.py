@@ -25,7 +25,7 @@ from realformer_nmt.common.errors import UserError
 
 @pytest.fixture(scope="session")
 def checkpoint(once: Once, fairseq: Command, toy_corpus: Path, user_dir: Path) -> Path:
-    """Of five updates, with BLEU counts among its meters."""
+    """Checkpoint of five updates, with BLEU counts among its meters."""
 
     def train(folder: Path) -> None:
         limits = ("--eval-bleu", "--validate-interval-updates", 3, "--max-update", 5)
@@ -61,7 +61,7 @@ def test_refused(bad: Path, load: Callable[[Any], Any]) -> None:
 
 
 def test_each_would_run_if_it_were_loaded_without_care(checkpoint: Path, tmp_path: Path) -> None:
-    """Else that nothing runs would prove nothing. torch loads no TorchScript file as a pickle, run or not."""
+    """The other tests prove something only if this one holds; torch loads no TorchScript file as a pickle."""
     ran = []
     for hide in HIDING_PLACES:
         path, proof = tmp_path / f"{hide.__name__}.pt", tmp_path / hide.__name__
@@ -124,7 +124,7 @@ def refusals(checkpoint: Path, toy_corpus: Path, user_dir: Path, once: Once) -> 
             bad.parent.mkdir()
             hide(checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint)), bad, bad.parent / "proof")
             words = commands(toy_corpus, bad, checkpoint, user_dir)
-            jobs |= {f"{name} {hide.__name__}": words[name] for name, chosen in ATTACKS if chosen is hide}
+            jobs |= {f"{name} {hide.__name__}": words[name] for name, place in ATTACKS if place is hide}
         outcomes = outcomes_of(jobs, folder, TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD="1")
         (folder / "refusals.json").write_text(json.dumps(outcomes))
 
@@ -167,14 +167,14 @@ def test_refused_by_ours(
         which[1] if which else "", "bad.pt"
     )
     hide(checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint)), bad, tmp_path / "proof")
-    given = words.format(tmp_path if which else bad, data=toy_corpus).split()
-    output = [] if given[0] == "inspect" else ["--output", str(tmp_path / "output")]
-    assert cli.main([*given, *output]) == 1
-    told = capsys.readouterr().err
+    arguments = words.format(tmp_path if which else bad, data=toy_corpus).split()
+    output = [] if arguments[0] == "inspect" else ["--output", str(tmp_path / "output")]
+    assert cli.main([*arguments, *output]) == 1
+    stderr = capsys.readouterr().err
     assert re.search(
-        rf"realformer-nmt: .*{re.escape(bad.name)}\b.*(nothing of it was run|is no checkpoint|not a whole)", told
+        rf"realformer-nmt: .*{re.escape(bad.name)}\b.*(nothing of it was run|is no checkpoint|not a whole)", stderr
     )
-    assert told.count("\n") == 1
+    assert stderr.count("\n") == 1
     assert not (tmp_path / "proof").exists()
 
 

@@ -13,17 +13,17 @@ def test_a_second_training_is_refused_in_one_line_before_it_writes(tmp_path: Pat
     with take(tmp_path / "run" / LOCK, "trains in"):
         done = trainings.run(trainings.fairseq_train(toy_corpus, tmp_path / "run", "--max-update", "1"))
     assert done.returncode == 1
-    said = [line for line in done.stdout.splitlines() if "another process trains in it; wait, or" in line]
-    assert len(said) == 1
+    lines = [line for line in done.stdout.splitlines() if "another process trains in it; wait, or" in line]
+    assert len(lines) == 1
     assert [path.name for path in (tmp_path / "run").iterdir()] == [LOCK]
 
 
 def test_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
-    held = lock(tmp_path)
-    assert held is not None
-    cycle: list[object] = [held]
+    stream = lock(tmp_path)
+    assert stream is not None
+    cycle: list[object] = [stream]
     cycle.append(cycle)  # as trainers have them
-    del held, cycle
+    del stream, cycle
     again = lock(tmp_path)
     assert again is not None
     with pytest.raises(Exception, match="another process trains in it"):

@@ -25,12 +25,12 @@ def task(data: Path, source: str, target: str) -> Any:
 
 
 def test_decoding_and_validating_the_other_way_round_is_refused(checkpoint: Path, toy_corpus: Path) -> None:
-    """As fairseq-generate loads it, with the task of the command line, and fairseq-validate, with the checkpoint's."""
-    told = r"pair\.pt: the checkpoint translates from src to tgt, but asked for is tgt to src: give --source-lang"
-    with pytest.raises(UserError, match=told):
+    """fairseq-generate loads with the task of the command line, and fairseq-validate with the checkpoint's."""
+    message = r"pair\.pt: the checkpoint translates from src to tgt, but asked for is tgt to src: give --source-lang"
+    with pytest.raises(UserError, match=message):
         checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "tgt", "src"))
     reversed_pair = {"data": str(toy_corpus), "source_lang": "tgt", "target_lang": "src"}
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], reversed_pair)
     assert checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "src", "tgt"))
 

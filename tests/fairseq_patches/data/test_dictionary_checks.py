@@ -30,14 +30,14 @@ def task(name: str, folder: Path, words: str) -> Any:
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_a_model_of_other_words_neither_goes_on_nor_is_judged(name: str, tmp_path: Path) -> None:
-    own, other = task(name, tmp_path / "own", "abc"), task(name, tmp_path / "other", "acb")
+    original, other = task(name, tmp_path / "own", "abc"), task(name, tmp_path / "other", "acb")
     path = tmp_path / "one.pt"
-    torch.save({"model": {}, "task_state": own.state_dict()}, path)
-    for now in (own, task(name, tmp_path / "moved", "abc")):
-        now.load_state_dict(own.state_dict())  # as generating, validating and fairseq-eval-lm do
+    torch.save({"model": {}, "task_state": original.state_dict()}, path)
+    for now in (original, task(name, tmp_path / "moved", "abc")):
+        now.load_state_dict(original.state_dict())  # as generating, validating and fairseq-eval-lm do
         resume_checks.check_same_task(path, trainer(now), torch.load(path))
     with pytest.raises(UserError, match=r"another source dictionary than that of .*/other"):
-        other.load_state_dict(own.state_dict())
+        other.load_state_dict(original.state_dict())
     with pytest.raises(UserError, match=r"one\.pt: .* another source dictionary than that of .*/other"):
         resume_checks.check_same_task(path, trainer(other), torch.load(path))
     other.load_state_dict({})  # of another version of this package, or of fairseq alone

@@ -31,11 +31,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def model(seed: int = 1, tied: bool = True) -> TranslationModel:
     options = Namespace(**SIZE, dropout=0.0, share_all_embeddings=tied)
-    made = TranslationModel.build_model(options, task(WORDS)).eval()
+    translator = TranslationModel.build_model(options, task(WORDS)).eval()
     torch.manual_seed(seed)
-    for parameter in made.parameters():
+    for parameter in translator.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
-    return made
+    return translator
 
 
 def sample() -> dict[str, Any]:
@@ -47,13 +47,13 @@ def sample() -> dict[str, Any]:
     return {"net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(1)}}
 
 
-def check_equal(ours: list[list[dict[str, Tensor]]], theirs: list[list[dict[str, Tensor]]]) -> None:
-    """In order, but for neighbours whose scores differ by rounding."""
-    for beams in zip(ours, theirs, strict=True):
+def check_equal(actual: list[list[dict[str, Tensor]]], expected: list[list[dict[str, Tensor]]]) -> None:
+    """Check that the beams are equal and in order, but for neighbours whose scores differ by rounding."""
+    for beams in zip(actual, expected, strict=True):
         torch.testing.assert_close(*(torch.stack([beam["score"] for beam in each]) for each in beams))
-        some, others = (sorted(each, key=lambda beam: beam["tokens"].tolist()) for each in beams)
-        assert [beam["tokens"].tolist() for beam in some] == [beam["tokens"].tolist() for beam in others]
-        for one, other in zip(some, others, strict=True):
+        some, expected_beams = (sorted(each, key=lambda beam: beam["tokens"].tolist()) for each in beams)
+        assert [beam["tokens"].tolist() for beam in some] == [beam["tokens"].tolist() for beam in expected_beams]
+        for one, other in zip(some, expected_beams, strict=True):
             for name in ("score", "positional_scores", "attention"):
                 torch.testing.assert_close(one[name], other[name], rtol=1e-5, atol=1e-5)
 
@@ -96,9 +96,9 @@ def test_a_prefix_is_kept_to() -> None:
     short, whole = (
         kind([translator], WORDS, beam_size=3, max_len_b=6) for kind in (ShortlistGenerator, SequenceGenerator)
     )
-    found = short.generate([translator], sample(), prefix_tokens=prefix)
-    check_equal(found, whole.generate([translator], sample(), prefix_tokens=prefix))
-    assert found[2][0]["tokens"][:2].tolist() == [30, 600]
+    hypotheses = short.generate([translator], sample(), prefix_tokens=prefix)
+    check_equal(hypotheses, whole.generate([translator], sample(), prefix_tokens=prefix))
+    assert hypotheses[2][0]["tokens"][:2].tolist() == [30, 600]
 
 
 def test_a_beam_that_is_no_number_is_lost_as_in_the_whole_vocabulary() -> None:
@@ -109,6 +109,6 @@ def test_a_beam_that_is_no_number_is_lost_as_in_the_whole_vocabulary() -> None:
     begun = whole.generate([translator], sample())[0][0]["tokens"][0]
     with torch.no_grad():
         translator.decoder.embed_tokens.weight[begun] = torch.inf
-    found = short.generate([translator], sample())
-    assert all(begun not in beam["tokens"][:-1] for beam in found[0])
-    check_equal(found, whole.generate([translator], sample()))
+    hypotheses = short.generate([translator], sample())
+    assert all(begun not in beam["tokens"][:-1] for beam in hypotheses[0])
+    check_equal(hypotheses, whole.generate([translator], sample()))

@@ -97,8 +97,8 @@ def outcomes(once: Once, toy_corpus: Path, user_dir: Path) -> dict[str, Outcome]
         jobs = {name: words(folder, user_dir, *row[:2]) for name, row in MISTAKES.items()}
         (to / "outcomes.json").write_text(json.dumps(outcomes_of(jobs, folder)))
 
-    found = json.loads((once("mistaken_commands", run) / "outcomes.json").read_text())
-    return {name: Outcome(*outcome) for name, outcome in found.items()}
+    records = json.loads((once("mistaken_commands", run) / "outcomes.json").read_text())
+    return {name: Outcome(*outcome) for name, outcome in records.items()}
 
 
 def write(folder: Path, data: Path) -> None:
@@ -143,24 +143,24 @@ SHAPE = {"embed-dim": 64, "ffn-embed-dim": 128, "attention-heads": 4}
 
 
 def words(folder: Path, user_dir: Path, command: str, flags: str) -> list[object]:
-    given = [str(folder / word) if (folder / word).exists() else word for word in flags.split()]
+    arguments = [str(folder / word) if (folder / word).exists() else word for word in flags.split()]
     common = (f"fairseq-{command}", "--user-dir", user_dir, "--cpu", "--num-workers", "0")
     if command != "train":
-        return [*common, *given]
-    data = [] if given[0].startswith(str(folder)) else [folder / "data"]
+        return [*common, *arguments]
+    data = [] if arguments[0].startswith(str(folder)) else [folder / "data"]
     fixed = ("--arch", "realformer_tiny", "--save-dir", folder / "saved", "--no-save")
-    return [*common, *data, *fixed, *saved.OPTIMISER, *saved.SIZE, *given]
+    return [*common, *data, *fixed, *saved.OPTIMISER, *saved.SIZE, *arguments]
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_one_line_and_status_1(name: str, outcomes: dict[str, Outcome]) -> None:
-    command, _, told = MISTAKES[name]
+    command, _, message = MISTAKES[name]
     status, output = outcomes[name]
     last = output.splitlines()[-1]
     assert status == 1
     assert last.startswith(f"fairseq-{command}: ")
     assert last.endswith(" (LOGLEVEL=DEBUG shows the traceback)")
-    assert re.search(told, last)
+    assert re.search(message, last)
     assert "Traceback" not in output
 
 

@@ -56,22 +56,22 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("name", NONSENSE)
-@pytest.mark.parametrize("held", [argparse.Namespace, OmegaConf.create], ids=["command line", "config"])
-def test_nonsense_is_refused_by_name(name: str, held: Any) -> None:
+@pytest.mark.parametrize("container", [argparse.Namespace, OmegaConf.create], ids=["command line", "config"])
+def test_nonsense_is_refused_by_name(name: str, container: Any) -> None:
     for value in NONSENSE[name]:
-        given = held(**{name: value}) if held is argparse.Namespace else held({"group": {name: value}})
+        options = container(**{name: value}) if container is argparse.Namespace else container({"group": {name: value}})
         with pytest.raises(OptionError, match=f"^--{name.replace('_', '-')} .* is not possible: pass "):
-            option_ranges.check(given)
+            option_ranges.check(options)
 
 
 def test_every_default_of_fairseq_is_allowed() -> None:
-    """Of each option of each part that is registered; an option that is required has none."""
+    """Each option of each part that is registered is tried; an option that is required has no default."""
     tried = 0
     for registry in REGISTRIES:
         for part in registry.values():
             defaults = {field.name: field.default for field in dataclasses.fields(part)}
-            known = {name: value for name, value in defaults.items() if value != "???"}
-            option_ranges.check(argparse.Namespace(**known))
+            options = {name: value for name, value in defaults.items() if value != "???"}
+            option_ranges.check(argparse.Namespace(**options))
             tried += len(defaults)
     assert tried > 1000
 
@@ -117,7 +117,7 @@ def test_preprocessing_is_checked_before_it_makes_a_folder(
 
 
 def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
-    for given, message in (
+    for options, message in (
         ({"nbest": 3, "beam": 2}, "--nbest 3 of --beam 2 is not possible: pass a beam of 3 or more"),
         ({"nbest": 1, "beam": 2, "num_shards": 2}, "translates everything in every shard"),
         (
@@ -126,7 +126,7 @@ def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
         ),
     ):
         with pytest.raises(OptionError, match=message):
-            option_ranges.check(argparse.Namespace(**given))
+            option_ranges.check(argparse.Namespace(**options))
     option_ranges.check(argparse.Namespace(nbest=2, beam=2, num_shards=1))
     for text in ({"source_lang": "en", "target_lang": "en"}, {"source_lang": None, "target_lang": None}):
         option_ranges.check(argparse.Namespace(**text, only_source=text["source_lang"] is not None))
@@ -152,8 +152,8 @@ def test_two_passes_that_cannot_differ_are_refused() -> None:
     none = ("--dropout", 0, "--attention-dropout", 0, "--activation-dropout", 0)
     with pytest.raises(OptionError, match=r"^--r-drop-alpha 5\.0 without dropout does nothing: pass --dropout"):
         option_ranges.check_training(configured(*words, *none))
-    for given in (("--dropout", 0.1), ("--activation-dropout", 0.1), ("--r-drop-alpha", 0)):
-        option_ranges.check_training(configured(*words, *none, *given))
+    for options in (("--dropout", 0.1), ("--activation-dropout", 0.1), ("--r-drop-alpha", 0)):
+        option_ranges.check_training(configured(*words, *none, *options))
 
 
 def test_a_training_whose_checkpoints_nobody_could_read_is_refused() -> None:

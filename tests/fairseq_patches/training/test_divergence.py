@@ -1,4 +1,4 @@
-"""What a diverged training leaves behind, by the real fairseq-train; stock fairseq leaves nothing of it."""
+"""The real fairseq-train leaves a note of a diverged training; stock fairseq leaves none."""
 
 import json
 import math

@@ -58,10 +58,10 @@ def test_a_stopped_rank_ends_the_other(stopped: int) -> None:
             assert "together\n" in rank.stdout
         ranks[stopped].send_signal(signal.SIGSTOP)
         other = ranks[1 - stopped]
-        told = other.communicate(timeout=60)[1]
+        stderr = other.communicate(timeout=60)[1]
         assert other.returncode == 1
-        assert "fairseq-train: another rank did not answer for 4 seconds" in told.splitlines()[-1]
-        assert "Traceback" not in told
+        assert "fairseq-train: another rank did not answer for 4 seconds" in stderr.splitlines()[-1]
+        assert "Traceback" not in stderr
     finally:
         for rank in ranks:
             rank.kill()

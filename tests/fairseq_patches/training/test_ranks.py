@@ -49,7 +49,7 @@ def train(fairseq: Command, toy_corpus: Path, user_dir: Path) -> Train:
 
 @pytest.fixture(scope="session")
 def one_rank(once: Once, train: Train) -> Path:
-    """As many sentences an update as two ranks see."""
+    """Folder of a training on one rank, with as many sentences an update as two ranks see."""
 
     def build(folder: Path) -> None:
         assert train(folder, "--update-freq", 2).returncode == 0
@@ -103,7 +103,7 @@ def test_refusing_a_checkpoint_ends_all_ranks(train: Train, tmp_path: Path) -> N
 
 
 def test_spawn(one_rank: Path, train: Train, tmp_path: Path) -> None:
-    """On the CPU, where fairseq counts no devices; with --cpu, which says nothing new."""
+    """fairseq counts no devices on the CPU, where --cpu says nothing new."""
     done = train(tmp_path, "--distributed-world-size", 2, "--cpu", "--ddp-backend", "legacy_ddp")
     assert done.returncode == 0, done.stderr
     assert_one_run_of_two(tmp_path, one_rank)
@@ -119,7 +119,7 @@ def test_processes_started_by_hand(one_rank: Path, train: Train, tmp_path: Path)
 
 
 def test_validate(torchrun: Path, fairseq: Command, toy_corpus: Path, user_dir: Path) -> None:
-    """In two batches, of 200 sentences and 3: with a third rank, which has none, the loss of training's validation."""
+    """The loss is that of training's validation, in batches of 200 sentences and 3: a third rank has none."""
     model = ("--task", "translation", "--path", torchrun / "checkpoint_last.pt", "--log-format", "simple")
     options = ("--max-tokens", 4000, "--num-workers", 0)
     done = fairseq("validate", toy_corpus, "--user-dir", user_dir, *model, *options, launcher=(*STARTED, "3"))
@@ -158,10 +158,10 @@ def _hydra(folder: Path, corpus: Path) -> tuple[str, ...]:
     return ("--config-dir", str(folder), "--config-name", "toy", f"hydra.run.dir={folder}")
 
 
-def settings(**given: Any) -> Namespace:
+def settings(**options: Any) -> Namespace:
     defaults = {"distributed_world_size": 1, "distributed_rank": 0, "distributed_init_method": None}
     rest = {"distributed_port": -1, "distributed_no_spawn": False, "distributed_backend": "nccl", "device_id": 0}
-    return Namespace(**{**defaults, **rest, **given})
+    return Namespace(**{**defaults, **rest, **options})
 
 
 MISTAKES = {
@@ -190,12 +190,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_errors(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
-    given, environment, message = MISTAKES[mistake]
+    options, environment, message = MISTAKES[mistake]
     monkeypatch.setattr(sys, "argv", ["fairseq-train"])
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(UserError, match=re.escape(message)):
-        ranks.fill_in(settings(**given), on_cpu=True)
+        ranks.fill_in(settings(**options), on_cpu=True)
 
 
 def test_a_default_said_aloud_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,24 +207,24 @@ def test_a_default_said_aloud_is_no_default(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_one_launched_process_meets_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine of eight GPUs, which it does not take for eight ranks."""
+    """The machine has eight GPUs, which it does not take for eight ranks."""
     monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
     monkeypatch.setattr(sys, "argv", ["fairseq-train"])
     for name, value in _launched(1).items():
         monkeypatch.setenv(name, value)
-    found = settings(distributed_world_size=8)
-    ranks.fill_in(found, on_cpu=False)
-    assert (found.distributed_world_size, found.distributed_init_method) == (1, None)
+    options = settings(distributed_world_size=8)
+    ranks.fill_in(options, on_cpu=False)
+    assert (options.distributed_world_size, options.distributed_init_method) == (1, None)
 
 
 def test_the_size_is_torchruns_on_gpus_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine of eight, whose number fairseq takes for the size of the run, and which are not all used."""
+    """The machine has eight GPUs, which fairseq takes for the size of the run, and which are not all used."""
     monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
     monkeypatch.setattr(sys, "argv", ["fairseq-train"])
     for name, value in {**_launched(4, rank=3), "LOCAL_RANK": "1"}.items():
         monkeypatch.setenv(name, value)
-    found = settings(distributed_world_size=8)
-    ranks.fill_in(found, on_cpu=False)
-    assert (found.distributed_world_size, found.distributed_rank, found.device_id) == (4, 3, 1)
-    assert (found.distributed_init_method, found.distributed_no_spawn) == ("env://", True)
-    assert found.distributed_backend == "nccl"
+    options = settings(distributed_world_size=8)
+    ranks.fill_in(options, on_cpu=False)
+    assert (options.distributed_world_size, options.distributed_rank, options.device_id) == (4, 3, 1)
+    assert (options.distributed_init_method, options.distributed_no_spawn) == ("env://", True)
+    assert options.distributed_backend == "nccl"

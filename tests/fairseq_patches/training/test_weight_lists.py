@@ -1,4 +1,4 @@
-"""Against fairseq's own methods: the same bits, in as many calls for many weights as for few."""
+"""The optimiser has the same bits as fairseq's own methods, in as many calls for many weights as for few."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ def weights(number: int) -> list[nn.Parameter]:
 
 @pytest.fixture(params=[False, True], ids=["apart", "flat"], autouse=True)
 def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    """Whether fairseq keeps the weights in fp32 apart or, for --fp16, as one tensor, here on a CPU called a GPU."""
+    """Flags with which fairseq keeps fp32 weights apart or, as with --fp16, as one tensor, on a CPU called a GPU."""
     monkeypatch.setattr(torch.cuda, "current_device", lambda: None)
     return () if request.param else ("--bf16",)
 
@@ -62,8 +62,8 @@ def test_training_has_the_bits_of_fairseqs(unused: int | None, clip: float, form
         norms = [step(updates, trained, unused if number == 1 else None, clip) for number in range(4)]
         copies = list(updates.fp32_params.values()) if updates.has_flat_params else updates.fp32_params
         states.append([*norms, *trained, *copies, *(copy.grad for copy in copies)])
-    for ours, theirs in zip(*states, strict=True):
-        assert torch.equal(ours, theirs)
+    for actual, expected in zip(*states, strict=True):
+        assert torch.equal(actual, expected)
 
 
 def test_weights_that_are_frozen_on_the_way_stay_as_fairseqs(form: tuple[str, ...]) -> None:
@@ -75,8 +75,8 @@ def test_weights_that_are_frozen_on_the_way_stay_as_fairseqs(form: tuple[str, ..
         trained[4].requires_grad_(False)  # of a flat copy only the last leaves the others where they are
         step(updates, trained, unused=4)
         states.append(trained)
-    for ours, theirs in zip(*states, strict=True):
-        assert torch.equal(ours, theirs)
+    for actual, expected in zip(*states, strict=True):
+        assert torch.equal(actual, expected)
 
 
 @pytest.mark.parametrize(("kind", "same"), [(FP16Optimizer, True), (StockOptimizer, False)])
@@ -105,8 +105,8 @@ def test_the_norm_of_all_has_the_bits_of_fairseqs(monkeypatch: pytest.MonkeyPatc
     trained = [nn.Parameter(torch.zeros(shape)) for shape in ((5, 7), (3,), (1,), (64, 64))]
     for weight in trained:
         weight.grad = torch.randn_like(weight) * 100
-    ours = utils.clip_grad_norm_(trained, 0.0)
+    norm = utils.clip_grad_norm_(trained, 0.0)
     by_hand = sum(float((weight.grad.double() ** 2).sum()) for weight in trained) ** 0.5
     monkeypatch.setattr(utils, "multi_tensor_l2norm_available", False)
-    assert torch.equal(ours, utils.clip_grad_norm_(trained, 0.0))
-    assert float(ours) == pytest.approx(by_hand, rel=1e-6)
+    assert torch.equal(norm, utils.clip_grad_norm_(trained, 0.0))
+    assert float(norm) == pytest.approx(by_hand, rel=1e-6)

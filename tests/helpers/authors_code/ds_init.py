@@ -31,13 +31,13 @@ def theirs(checkout: Path) -> Outputs:
     python = os.environ.get("TENSORFLOW_PYTHON", sys.executable)
     words = [python, SCRIPT, checkout, WIDTH, FFN_WIDTH, HEADS, LAYERS]
     printed = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=True).stdout
-    found = json.loads(printed.splitlines()[-1])
+    their_weights = json.loads(printed.splitlines()[-1])
 
     def initial(side: str, matrix: str) -> Tensor:
-        return torch.tensor([found[f"{side}/layer_{layer}/{matrix}/W_0_0:0"] for layer in range(LAYERS)])
+        return torch.tensor([their_weights[f"{side}/layer_{layer}/{matrix}/W_0_0:0"] for layer in range(LAYERS)])
 
-    own = {f"{side}_{name}": initial(side, there) for side in ("encoder", "decoder") for name, there in OWN.items()}
-    return own | by_depth({f"decoder_{name}": initial("decoder", there) for name, there in ACROSS.items()})
+    weights = {f"{side}_{name}": initial(side, there) for side in ("encoder", "decoder") for name, there in OWN.items()}
+    return weights | by_depth({f"decoder_{name}": initial("decoder", there) for name, there in ACROSS.items()})
 
 
 def by_depth(initial: Outputs) -> Outputs:
@@ -46,5 +46,5 @@ def by_depth(initial: Outputs) -> Outputs:
 
 def ours() -> Outputs:
     encoder, decoder = untrained(residual_scaling="ds_init")
-    own = bounds("encoder", encoder.layers, *OWN) | bounds("decoder", decoder.layers, *OWN)
-    return own | by_depth(bounds("decoder", decoder.layers, *ACROSS))
+    weights = bounds("encoder", encoder.layers, *OWN) | bounds("decoder", decoder.layers, *OWN)
+    return weights | by_depth(bounds("decoder", decoder.layers, *ACROSS))

@@ -31,12 +31,12 @@ def theirs(checkout: Path) -> Outputs:
 def schedule(file: Path) -> Callable[[int, int], np.ndarray]:
     """Return a function that stands within their main function, from a file of its own."""
     code = file.read_text()
-    (found,) = [
+    (function,) = [
         node
         for node in ast.walk(ast.parse(code))
         if isinstance(node, ast.FunctionDef) and node.name == "get_layerwise_warmup_steps"
     ]
-    lines = code.splitlines()[found.lineno - 1 : found.end_lineno]
+    lines = code.splitlines()[function.lineno - 1 : function.end_lineno]
     with tempfile.TemporaryDirectory() as folder:
         alone = Path(folder, "schedule.py")
         alone.write_text("import numpy as np\n" + textwrap.dedent("\n".join(lines)))

@@ -63,13 +63,13 @@ def layers(code: ModuleType, x: Any, carry: str) -> Any:
 def their_weights(layer: int) -> Outputs:
     """Return the weights of our layer under their names."""
     weights: Outputs = {}
-    for name, own in MATRICES.items():
-        outputs, inputs = {"fc1": (FFN_WIDTH, WIDTH), "fc2": (WIDTH, FFN_WIDTH)}.get(own, (WIDTH, WIDTH))
-        weights[f"layer_{layer}/{name}/kernel"] = numbers(f"layers.{layer}.{own}.weight", outputs, inputs).t()
-        weights[f"layer_{layer}/{name}/bias"] = numbers(f"layers.{layer}.{own}.bias", outputs)
-    for name, own in NORMS.items():
-        for part, ours in {"gamma": "weight", "beta": "bias"}.items():
-            weights[f"layer_{layer}/{name}/LayerNorm/{part}"] = numbers(f"layers.{layer}.{own}.{ours}", WIDTH)
+    for name, module in MATRICES.items():
+        outputs, inputs = {"fc1": (FFN_WIDTH, WIDTH), "fc2": (WIDTH, FFN_WIDTH)}.get(module, (WIDTH, WIDTH))
+        weights[f"layer_{layer}/{name}/kernel"] = numbers(f"layers.{layer}.{module}.weight", outputs, inputs).t()
+        weights[f"layer_{layer}/{name}/bias"] = numbers(f"layers.{layer}.{module}.bias", outputs)
+    for name, module in NORMS.items():
+        for part, parameter in {"gamma": "weight", "beta": "bias"}.items():
+            weights[f"layer_{layer}/{name}/LayerNorm/{part}"] = numbers(f"layers.{layer}.{module}.{parameter}", WIDTH)
     return weights
 
 

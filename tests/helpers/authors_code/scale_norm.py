@@ -31,13 +31,13 @@ def theirs(checkout: Path) -> Outputs:
 
 def names(*sublayers: str) -> dict[str, str]:
     """Return ours by theirs, which number the sub-layers of a kind, and all norms."""
-    ours = {f"scales.{len(sublayers) * LAYERS}.": "layer_norm."}
+    our_names = {f"scales.{len(sublayers) * LAYERS}.": "layer_norm."}
     for layer in range(LAYERS):
         for kind, new in {"cross_atts": "encoder_attn.", "atts": "self_attn.", "ffs": ""}.items():
-            ours[f"{kind}.{layer}."] = f"layers.{layer}.{new}"
+            our_names[f"{kind}.{layer}."] = f"layers.{layer}.{new}"
         for number, sublayer in enumerate(sublayers):
-            ours[f"scales.{len(sublayers) * layer + number}."] = f"layers.{layer}.{sublayer}_layer_norm."
-    return ours | {"in_proj": "fc1", "out_proj": "fc2", **ATTENTION, ".scale": ".weight"}
+            our_names[f"scales.{len(sublayers) * layer + number}."] = f"layers.{layer}.{sublayer}_layer_norm."
+    return our_names | {"in_proj": "fc1", "out_proj": "fc2", **ATTENTION, ".scale": ".weight"}
 
 
 def ours() -> Outputs:

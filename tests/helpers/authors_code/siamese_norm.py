@@ -53,13 +53,13 @@ def theirs(checkout: Path) -> Outputs:
 
 def names() -> dict[str, str]:
     """Return ours by theirs: they norm x as a sub-layer begins, and ours after the one before."""
-    ours = {"blocks.0.post_norm1": "topology.first_norm", "post_norm2": "self_attn_layer_norm.x"}
+    our_names = {"blocks.0.post_norm1": "topology.first_norm", "post_norm2": "self_attn_layer_norm.x"}
     for layer in range(1, LAYERS):
-        ours[f"blocks.{layer}.post_norm1"] = f"layers.{layer - 1}.final_layer_norm.x"
+        our_names[f"blocks.{layer}.post_norm1"] = f"layers.{layer - 1}.final_layer_norm.x"
     for number, sublayer in ((1, "self_attn"), (2, "final")):
-        ours |= {f"{old}_norm{number}": f"{sublayer}_layer_norm.{new}" for old, new in INNER.items()}
-    ours |= {"pre_norm": f"layers.{LAYERS - 1}.final_layer_norm.x", "post_norm": "layer_norm.y"}
-    return ours | {"final_norm": "layer_norm.sum", "blocks": "layers", ".attn.": ".self_attn.", "mlp": "ffn"}
+        our_names |= {f"{old}_norm{number}": f"{sublayer}_layer_norm.{new}" for old, new in INNER.items()}
+    our_names |= {"pre_norm": f"layers.{LAYERS - 1}.final_layer_norm.x", "post_norm": "layer_norm.y"}
+    return our_names | {"final_norm": "layer_norm.sum", "blocks": "layers", ".attn.": ".self_attn.", "mlp": "ffn"}
 
 
 def ours() -> Outputs:

@@ -1,4 +1,4 @@
-"""Where the kernels are, hidden, missing or of no use."""
+"""The kernels are used where they can be, and left alone where they are hidden, missing or of no use."""
 
 import shutil
 from types import SimpleNamespace

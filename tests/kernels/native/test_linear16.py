@@ -16,9 +16,9 @@ needs_kernel = pytest.mark.skipif(not here, reason="no kernels were built, or th
 
 def product(weight: Tensor, bias: Tensor | None = None, tiles: bool = True) -> NativeBf16:
     """tiles: by AMX where there is one."""
-    made = NativeBf16(library(), weight, bias)
-    made.tiles = made.tiles and tiles
-    return made
+    layer = NativeBf16(library(), weight, bias)
+    layer.tiles = layer.tiles and tiles
+    return layer
 
 
 @needs_kernel
@@ -34,9 +34,9 @@ def test_only_the_factors_are_rounded(
     chance = torch.Generator().manual_seed(rows + inputs)
     x, weight, bias = (torch.randn(*size, generator=chance) for size in ((rows, inputs), (outputs, inputs), (outputs,)))
     x *= torch.logspace(-12, 12, rows)[:, None]
-    left, right = (each.bfloat16().double().numpy() for each in (x, weight))
-    terms = np.abs(left) @ np.abs(right).T + np.abs(bias.numpy())
-    wrong = np.abs(product(weight, bias, tiles)(x).numpy() - (left @ right.T + bias.double().numpy())) / terms
+    rounded_x, right = (each.bfloat16().double().numpy() for each in (x, weight))
+    terms = np.abs(rounded_x) @ np.abs(right).T + np.abs(bias.numpy())
+    wrong = np.abs(product(weight, bias, tiles)(x).numpy() - (rounded_x @ right.T + bias.double().numpy())) / terms
     assert wrong.max() < 1e-6 * max(1, inputs**0.5 / 4)
 
 

@@ -19,10 +19,10 @@ def product(weight: Tensor, bias: Tensor | None = None) -> NativeFp32:
     return NativeFp32(library(), weight, bias)
 
 
-def error(found: Tensor, x: Tensor, weight: Tensor, bias: Tensor) -> NDArray[np.float64]:
-    """Of each sum, as a share of the sum of its terms' sizes."""
-    left, right, start = (each.double().numpy() for each in (x, weight, bias))
-    return np.abs(found.numpy() - (left @ right.T + start)) / (np.abs(left) @ np.abs(right).T + np.abs(start))
+def error(output: Tensor, x: Tensor, weight: Tensor, bias: Tensor) -> NDArray[np.float64]:
+    """Return the error of each sum, as a share of the sum of its terms' sizes."""
+    exact_x, right, start = (each.double().numpy() for each in (x, weight, bias))
+    return np.abs(output.numpy() - (exact_x @ right.T + start)) / (np.abs(exact_x) @ np.abs(right).T + np.abs(start))
 
 
 @needs_kernel
@@ -34,12 +34,12 @@ def test_it_is_off_by_no_more_than_sums_in_fp32(
     chance = torch.Generator().manual_seed(rows + inputs)
     x, weight, bias = (torch.randn(*size, generator=chance) for size in ((rows, inputs), (outputs, inputs), (outputs,)))
     x *= torch.logspace(-12, 12, rows)[:, None]
-    found = product(weight, bias)(x)
-    wrong, torchs = (error(each, x, weight, bias) for each in (found, torch.nn.functional.linear(x, weight, bias)))
+    output = product(weight, bias)(x)
+    wrong, torchs = (error(each, x, weight, bias) for each in (output, torch.nn.functional.linear(x, weight, bias)))
     assert wrong.max() < 4e-7
     assert wrong.mean() < (1 if rows > FEW else 3) * torchs.mean() + 1e-9
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
-    assert torch.equal(product(weight, bias)(x), found)
+    assert torch.equal(product(weight, bias)(x), output)
 
 
 @needs_kernel
@@ -56,9 +56,9 @@ def test_a_row_that_is_no_number_spoils_no_other(bad: float, rows: int) -> None:
     x, weight = torch.randn(rows, 70), torch.randn(33, 70)
     spoilt = x.clone()
     spoilt[2, 69] = bad
-    found, rest = product(weight)(spoilt), torch.arange(rows) != 2
-    assert not found[2].isfinite().any()
-    assert torch.equal(found[rest], product(weight)(x)[rest])
+    output, rest = product(weight)(spoilt), torch.arange(rows) != 2
+    assert not output[2].isfinite().any()
+    assert torch.equal(output[rest], product(weight)(x)[rest])
 
 
 @needs_kernel

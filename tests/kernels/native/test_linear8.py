@@ -15,17 +15,17 @@ pytestmark = pytest.mark.skipif(library() is None, reason="no kernels were built
 
 def product(weight: Tensor, bias: Tensor | None = None, tiles: bool = True) -> NativeInt8:
     """tiles: by AMX where there is one."""
-    made = NativeInt8(library(), *rounded(weight), bias)
-    made.tiles = made.tiles and tiles
-    return made
+    layer = NativeInt8(library(), *rounded(weight), bias)
+    layer.tiles = layer.tiles and tiles
+    return layer
 
 
 def expected(x: Tensor, weight: Tensor) -> NDArray[np.float64]:
     """Rounded from fp32, so that a half goes the same way, and summed in whole numbers."""
     rows, columns = x.numpy(), weight.numpy()
     largest, most = (np.abs(matrix).max(1, keepdims=True) for matrix in (rows, columns))
-    left, right = np.rint(rows * (np.float32(127) / largest)), np.rint(columns / (most / np.float32(127)))
-    return largest.astype(np.float64) / 127 * (left.astype(np.int64) @ right.astype(np.int64).T) * most.T / 127
+    quantised, right = np.rint(rows * (np.float32(127) / largest)), np.rint(columns / (most / np.float32(127)))
+    return largest.astype(np.float64) / 127 * (quantised.astype(np.int64) @ right.astype(np.int64).T) * most.T / 127
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -36,10 +36,10 @@ def test_sums_are_exact(rows: int, inputs: int, outputs: int, threads: int, monk
     chance = torch.Generator().manual_seed(rows + inputs)
     x, weight, bias = (torch.randn(*size, generator=chance) for size in ((rows, inputs), (outputs, inputs), (outputs,)))
     x *= torch.logspace(-12, 12, rows)[:, None]
-    found = product(weight, bias)(x)
+    output = product(weight, bias)(x)
     exact = expected(x, weight) + bias.double().numpy()
-    np.testing.assert_allclose(found, exact, rtol=2e-6, atol=1e-6)
-    assert torch.equal(product(weight, bias, tiles=False)(x), found)
+    np.testing.assert_allclose(output, exact, rtol=2e-6, atol=1e-6)
+    assert torch.equal(product(weight, bias, tiles=False)(x), output)
 
 
 @pytest.mark.parametrize("value", [127, -127])

@@ -32,22 +32,22 @@ def test_values_and_gradients_are_torchs(
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        ours = both(module, x, gradient)
+        native = both(module, x, gradient)
     finally:
         torch.set_num_threads(before)
     monkeypatch.setenv(HIDDEN, "0")
-    for found, expected in zip(ours, both(module, x, gradient), strict=True):
+    for actual, expected in zip(native, both(module, x, gradient), strict=True):
         kind = torch.int32 if dtype is torch.float32 else torch.int16
-        assert torch.equal(found.view(kind), expected.view(kind))
+        assert torch.equal(actual.view(kind), expected.view(kind))
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
 @pytest.mark.parametrize("module", [Dropout(0.5), ReluDropout("relu", 0.5)], ids=["plain", "relu"])
 def test_what_is_no_number_is_seen(module: Dropout, bad: float, monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.ones(64).index_fill(0, torch.tensor([3, 40]), bad)
-    ours = both(module, x, x)
+    native = both(module, x, x)
     monkeypatch.setenv(HIDDEN, "0")
-    torch.testing.assert_close(ours, both(module, x, x), rtol=0, atol=0, equal_nan=True)
+    torch.testing.assert_close(native, both(module, x, x), rtol=0, atol=0, equal_nan=True)
 
 
 def test_its_shape_and_order_stay() -> None:

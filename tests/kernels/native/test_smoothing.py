@@ -31,8 +31,8 @@ def test_loss_and_gradient_are_torchs(
     nll = cross_entropy(exact, target, reduction="none", ignore_index=PADDING)
     loss = cross_entropy(exact, target, reduction="none", ignore_index=PADDING, label_smoothing=words * uniform)
     loss.sum().backward()
-    found = replace_by_gradient(logits, target, 1 - smoothing - uniform, uniform, PADDING)
-    torch.testing.assert_close(found.double(), torch.stack([loss, nll]).detach(), rtol=1e-5, atol=1e-5)
+    losses = replace_by_gradient(logits, target, 1 - smoothing - uniform, uniform, PADDING)
+    torch.testing.assert_close(losses.double(), torch.stack([loss, nll]).detach(), rtol=1e-5, atol=1e-5)
     precise = dtype is torch.float32
     torch.testing.assert_close(logits.double(), exact.grad, rtol=1e-5 if precise else 2**-8, atol=1e-6)
 
@@ -41,14 +41,14 @@ def test_loss_and_gradient_are_torchs(
 def test_what_is_no_number_is_seen(bad: float) -> None:
     logits = torch.zeros(3, 40)
     logits[1, 20] = bad
-    found = replace_by_gradient(logits, torch.tensor([2, 3, 4]), 0.9, 0.0, PADDING)
-    assert found.isfinite().all(0).tolist() == [True, False, True]
+    losses = replace_by_gradient(logits, torch.tensor([2, 3, 4]), 0.9, 0.0, PADDING)
+    assert losses.isfinite().all(0).tolist() == [True, False, True]
 
 
 def test_a_word_that_cannot_be_has_no_probability() -> None:
     logits = torch.tensor([[0.0, -torch.inf, 0.0]])
-    found = replace_by_gradient(logits, torch.tensor([0]), 1.0, 0.0, PADDING)
-    torch.testing.assert_close(found[1], torch.tensor([2.0]).log())
+    losses = replace_by_gradient(logits, torch.tensor([0]), 1.0, 0.0, PADDING)
+    torch.testing.assert_close(losses[1], torch.tensor([2.0]).log())
     torch.testing.assert_close(logits, torch.tensor([[-0.5, 0.0, 0.5]]))
 
 

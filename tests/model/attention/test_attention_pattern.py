@@ -48,35 +48,35 @@ class Masked(Full):
 def layers(carry: str, reach: int = 0) -> list[SelfAttention]:
     torch.manual_seed(4)
     source = build_source("dot", HEADS, WIDTH // HEADS, 1)
-    kept = {"memory_width": WIDTH, "dropout": 0.0, "gains": Gains()}
-    made = [
-        SelfAttention(source, CARRIES[carry], depth, **kept, positions=positions(WIDTH // HEADS, reach))
+    options = {"memory_width": WIDTH, "dropout": 0.0, "gains": Gains()}
+    stack = [
+        SelfAttention(source, CARRIES[carry], depth, **options, positions=positions(WIDTH // HEADS, reach))
         for depth in (1, 2, 3)
     ]
-    for parameter in (parameter for layer in made for parameter in layer.parameters()):
+    for parameter in (parameter for layer in stack for parameter in layer.parameters()):
         torch.nn.init.normal_(parameter, std=0.4)
-    return made
+    return stack
 
 
 def run(
-    made: Sequence[SelfAttention], pattern: Pattern, weights: bool, mask: Tensor | None = PADDING
+    stack: Sequence[SelfAttention], pattern: Pattern, weights: bool, mask: Tensor | None = PADDING
 ) -> tuple[Tensor, tuple[Tensor, ...], list[Tensor | None]]:
-    """What comes out of texts, every gradient, and what each layer shows of its attention."""
+    """Return what comes out of texts, every gradient, and what each layer shows of its attention."""
     torch.manual_seed(5)
     x = torch.randn(len(LENGTHS), max(LENGTHS), WIDTH, requires_grad=True)
     output, carried, shown = x, (), []
-    for layer in made:
+    for layer in stack:
         layer.pattern = pattern
         attended = layer(output, output, mask, carried, weights=weights)
         output, carried = attended.output, attended.carried
         shown.append(attended.probabilities)
     of_texts = output[~PADDING[:, 0, 0]]
-    parameters = [parameter for layer in made for parameter in layer.parameters()]
+    parameters = [parameter for layer in stack for parameter in layer.parameters()]
     return of_texts, torch.autograd.grad(of_texts.square().mean(), [x, *parameters]), shown
 
 
-def close(ones: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
-    pairs = list(zip(ones, others, strict=True))
+def close(ones: Sequence[Tensor], expected: Sequence[Tensor]) -> bool:
+    pairs = list(zip(ones, expected, strict=True))
     return bool(pairs) and all(torch.allclose(one, other, rtol=1e-4, atol=1e-5) for one, other in pairs)
 
 
@@ -86,9 +86,9 @@ def close(ones: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
 def test_outputs_and_gradients_are_those_of_full_attention_under_the_mask(
     pattern: Pattern, carry: str, reach: int
 ) -> None:
-    made = layers(carry, reach)
-    output, gradients, _ = run(made, pattern, weights=False)
-    expected, of_expected, _ = run(made, Masked(pattern), weights=False)
+    stack = layers(carry, reach)
+    output, gradients, _ = run(stack, pattern, weights=False)
+    expected, of_expected, _ = run(stack, Masked(pattern), weights=False)
     assert close([output, *gradients], [expected, *of_expected])
 
 
@@ -101,10 +101,10 @@ def test_logits_and_gradients_of_a_masked_model_are_those_of_full_attention_unde
     options = {"encoder_attention_pattern": name, "encoder_window": 2, "encoder_global_tokens": 1}
     options["encoder_relative_positions"] = reach
     model = build("resi_dual", score_carry=carry, **options).eval()
-    found = outcome(model)
+    actual = outcome(model)
     for layer in model.encoder.sentence_encoder.layers:
         layer.self_attn.pattern = Masked(layer.self_attn.pattern)
-    assert close(found, outcome(model))
+    assert close(actual, outcome(model))
 
 
 def outcome(model: MaskedModel) -> list[Tensor]:
@@ -115,8 +115,8 @@ def outcome(model: MaskedModel) -> list[Tensor]:
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
 def test_attention_is_shown_as_one_matrix(pattern: Pattern) -> None:
-    made = layers("sum")
-    shown, expected = (run(made, each, weights=True)[2] for each in (pattern, Masked(pattern)))
+    stack = layers("sum")
+    shown, expected = (run(stack, each, weights=True)[2] for each in (pattern, Masked(pattern)))
     rows = ~PADDING[:, 0, 0]
     assert close(*([layer.transpose(1, 2)[rows] for layer in of if layer is not None] for of in (shown, expected)))
 
@@ -139,10 +139,10 @@ def test_a_carry_meets_heads_where_it_always_does() -> None:
         def scores(self, raw: Tensor, carried: Carried, depth: int) -> tuple[Tensor, Carried]:
             return super().scores(raw * torch.arange(1.0, 1 + HEADS)[:, None, None], carried, depth)
 
-    made = layers("sum")
-    for layer in made:
+    stack = layers("sum")
+    for layer in stack:
         layer.carry = PerHead()
-    output, expected = (run(made, each, weights=False)[0] for each in (GlobalLocal(2, 2), Masked(GlobalLocal(2, 2))))
+    output, expected = (run(stack, each, weights=False)[0] for each in (GlobalLocal(2, 2), Masked(GlobalLocal(2, 2))))
     assert close([output], [expected])
 
 

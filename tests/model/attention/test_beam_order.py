@@ -43,9 +43,9 @@ def test_a_step_of_beam_search_copies_its_order_once(copied: list[Tensor]) -> No
 
 
 def test_an_order_copied_once_gives_what_copies_of_its_own_give() -> None:
-    """Of encoder and decoder, when beams move, and when sentences end."""
+    """The order is that of encoder and decoder, when beams move, and when sentences end."""
     model, steps = profiled(build()), []
-    for apart in (False, True):
+    for separate in (False, True):
         state: dict[str, Decoding] = {}
         encoder_out = model.encoder.reorder_encoder_out(model.encoder(SOURCE), torch.tensor([0, 0, 1, 1, 2, 2]))
         tokens = PREVIOUS[:, :1].repeat_interleave(2, 0)
@@ -53,7 +53,7 @@ def test_an_order_copied_once_gives_what_copies_of_its_own_give() -> None:
             model.decoder(tokens, encoder_out, incremental_state=state)
             order = torch.tensor(move)
             model.decoder.reorder_incremental_state_scripting(state, order)
-            encoder_out = model.encoder.reorder_encoder_out(encoder_out, order.clone() if apart else order)
+            encoder_out = model.encoder.reorder_encoder_out(encoder_out, order.clone() if separate else order)
             tokens = torch.cat([tokens[order], torch.arange(4, 4 + len(order)).unsqueeze(1)], 1)
         steps.append(model.decoder(tokens, encoder_out, incremental_state=state)[0])
     torch.testing.assert_close(*steps, rtol=0, atol=0)

@@ -1,4 +1,4 @@
-"""What beam search keeps, against the same rows decoded afresh."""
+"""Beam search with its cache, against the same rows decoded afresh."""
 
 import pytest
 import torch
@@ -62,27 +62,27 @@ def overflowing(model: nn.Module, word: int, size: float) -> nn.Module:
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.parametrize("size", [torch.inf, torch.nan, 3e38])
 def test_a_beam_that_overflows_is_lost_alone_as_stocks_is(size: float, before: bool, fast: bool) -> None:
-    theirs = stock(before)
+    stock_model = stock(before)
     torch.manual_seed(3)
-    for parameter in theirs.parameters():
+    for parameter in stock_model.parameters():
         nn.init.normal_(parameter, std=0.3)
-    ours = build(residual_topology="pre" if before else "post")
-    ours.load_state_dict(theirs.state_dict())
+    package_model = build(residual_topology="pre" if before else "post")
+    package_model.load_state_dict(stock_model.state_dict())
     sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(1).sum(1)}}
-    found = []
-    for model in (overflowing(ours, 6, size), overflowing(theirs, 6, size)):
-        if fast and model is ours:
-            ours.make_generation_fast_(need_attn=False)
+    hypotheses = []
+    for model in (overflowing(package_model, 6, size), overflowing(stock_model, 6, size)):
+        if fast and model is package_model:
+            package_model.make_generation_fast_(need_attn=False)
         search = SequenceGenerator([model], dictionary(), beam_size=BEAMS, min_len=4, max_len_b=8)
-        found.append(search.generate([model], sample))
-    for mine, stocks in zip(*found, strict=True):
+        hypotheses.append(search.generate([model], sample))
+    for mine, stocks in zip(*hypotheses, strict=True):
         assert [beam["tokens"].tolist() for beam in mine] == [beam["tokens"].tolist() for beam in stocks]
         torch.testing.assert_close(*(torch.stack([beam["score"] for beam in beams]) for beams in (mine, stocks)))
         assert any(beam["score"].isfinite() for beam in mine)
 
 
 def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() -> None:
-    """By the formula, and by torch's kernel."""
+    """Both the formula and torch's kernel are tried."""
     lineage, heads, width = Lineage(BEAMS), 2, 4
     memory, copies = SelfCache(lineage), [torch.empty(2, 6, heads, 0, width)]
     for order in ([1, 0, 0, 5, 4, 4], [2, 1, 1, 3, 3, 5], [0, 2, 2, 3, 4, 5]):

@@ -27,11 +27,11 @@ def scores_by_hand(layer: SelfAttention, x: Tensor) -> Tensor:
     return torch.stack(rows).view(HEADS, len(x), len(x))
 
 
-def by_hand(made: list[SelfAttention], carry: str, x: Tensor) -> Tensor:
+def by_hand(stack: list[SelfAttention], carry: str, x: Tensor) -> Tensor:
     total = torch.zeros(())
-    for depth, layer in enumerate(made, 1):
-        own = scores_by_hand(layer, x)
-        total = own if carry == "none" else total + own
+    for depth, layer in enumerate(stack, 1):
+        scores = scores_by_hand(layer, x)
+        total = scores if carry == "none" else total + scores
         shares = (total / depth if carry == "mean" else total).softmax(-1)
         value = layer.v_proj(x).view(len(x), HEADS, DEPTH).transpose(0, 1)
         x = layer.out_proj((shares @ value).transpose(0, 1).flatten(1))
@@ -40,21 +40,23 @@ def by_hand(made: list[SelfAttention], carry: str, x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("carry", ["none", "sum", "mean"])
 def test_outputs_and_gradients_are_those_of_the_formula(carry: str) -> None:
-    made = layers(carry, REACH)
+    stack = layers(carry, REACH)
     torch.manual_seed(6)
     texts = torch.randn(2, PADDING.size(-1), WIDTH, requires_grad=True)
     output, carried = texts, ()
-    for layer in made:
+    for layer in stack:
         output, carried, _ = layer(output, output, PADDING, carried, weights=False)
-    kept, keys = ~PADDING[:, 0, 0], [layer.positions.keys for layer in made]
-    expected = torch.cat([by_hand(made, carry, text[rows]) for text, rows in zip(texts, kept, strict=True)])
-    found = output[kept]
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
-    inputs = [texts, *(parameter for layer in made for parameter in layer.parameters())]
-    gradients, wanted = (torch.autograd.grad(y.square().mean(), inputs, retain_graph=True) for y in (found, expected))
-    for one, other in zip(gradients, wanted, strict=True):
+    real, keys = ~PADDING[:, 0, 0], [layer.positions.keys for layer in stack]
+    expected = torch.cat([by_hand(stack, carry, text[rows]) for text, rows in zip(texts, real, strict=True)])
+    actual = output[real]
+    torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
+    inputs = [texts, *(parameter for layer in stack for parameter in layer.parameters())]
+    gradients, expected_gradients = (
+        torch.autograd.grad(y.square().mean(), inputs, retain_graph=True) for y in (actual, expected)
+    )
+    for one, other in zip(gradients, expected_gradients, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
-    assert all(bool(each.any()) for each in torch.autograd.grad(found[0].sum(), keys))
+    assert all(bool(each.any()) for each in torch.autograd.grad(actual[0].sum(), keys))
 
 
 def test_a_masked_model_that_knows_distances_alone_reads_alike_wherever_a_text_stands() -> None:
@@ -73,7 +75,7 @@ def test_a_masked_model_that_knows_distances_alone_reads_alike_wherever_a_text_s
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"encoder_relative_positions": -1}, "--encoder-relative-positions -1 is not possible: pass 1 or more, or 0"),
         (
@@ -82,6 +84,6 @@ def test_a_masked_model_that_knows_distances_alone_reads_alike_wherever_a_text_s
         ),
     ],
 )
-def test_what_cannot_be_is_refused(options: dict[str, object], told: str) -> None:
-    with pytest.raises(OptionError, match=told.replace("+", r"\+")):
+def test_what_cannot_be_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError, match=message.replace("+", r"\+")):
         build("post_ln", **options)

@@ -164,7 +164,7 @@ def test_only_what_a_source_asks_for_is_projected(name: str, projections: str) -
 
 @pytest.mark.parametrize(("name", "taps"), [("random", 256), ("fixed_random", 256), ("factorised_random", 8)])
 def test_tables_start_as_their_authors(name: str, taps: int) -> None:
-    """As tf.get_variable takes taps x heads x length numbers: uniform, of variance 2 / (fan in + fan out)."""
+    """tf.get_variable takes taps x heads x length numbers: uniform, of variance 2 / (fan in + fan out)."""
     torch.manual_seed(1)
     fan_in, fan_out = taps * 8, taps * 256
     for table in build_source(name, 8, WIDTH, 256).state_dict().values():

@@ -19,12 +19,12 @@ ADMIN = ("post", "admin", "dot", "none")
 
 
 def by_stock(model: TranslationModel, **options: Any) -> list[float]:
-    theirs = stock(False, **options)
-    weights = theirs.state_dict()
+    stock_model = stock(False, **options)
+    weights = stock_model.state_dict()
     weights.update({name: value for name, value in model.state_dict().items() if name in weights})
-    theirs.load_state_dict(weights)
-    stacks = [Profiling(theirs.encoder.layers), Profiling(theirs.decoder.layers)]
-    theirs.double().train()(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)
+    stock_model.load_state_dict(weights)
+    stacks = [Profiling(stock_model.encoder.layers), Profiling(stock_model.decoder.layers)]
+    stock_model.double().train()(SOURCE, SOURCE.ne(PAD).sum(1), PREVIOUS)
     return [w for stack in stacks for w in stack.weights[:-1]]
 
 
@@ -33,7 +33,7 @@ def profile_of(model: TranslationModel) -> list[float]:
 
 
 def test_the_first_training_batch_gives_the_authors_profile() -> None:
-    """Of a batch that is padded on both sides."""
+    """The batch is padded on both sides."""
     model = combination(ADMIN)
     model.eval()(SOURCE, None, PREVIOUS)
     assert profile_of(model) == [1.0] * 10

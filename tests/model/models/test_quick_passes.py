@@ -12,10 +12,10 @@ from realformer_nmt.model.presets import FAMILIES
 
 
 class Asking(nn.Module):
-    told = -1
+    updates = -1
 
     def set_num_updates(self, number: int) -> None:
-        self.told = number
+        self.updates = number
 
 
 def with_asking(family: str) -> tuple[TranslationModel, list[Asking]]:
@@ -31,10 +31,10 @@ def with_asking(family: str) -> tuple[TranslationModel, list[Asking]]:
 def test_the_number_of_updates_reaches_what_fairseqs_own_method_reaches(family: str) -> None:
     model, asking = with_asking(family)
     model.set_num_updates(7)
-    assert [module.told for module in asking] == [7] * 4
+    assert [module.updates for module in asking] == [7] * 4
     other, _ = with_asking(family)
     BaseFairseqModel.set_num_updates(other, 7)
-    assert [module.told for module in other.modules() if isinstance(module, Asking)] == [7] * 4
+    assert [module.updates for module in other.modules() if isinstance(module, Asking)] == [7] * 4
     torch.testing.assert_close(dict(model.named_buffers()), dict(other.named_buffers()), rtol=0, atol=0)
 
 

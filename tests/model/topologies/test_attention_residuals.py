@@ -26,7 +26,7 @@ def test_each_sub_layer_and_the_output_attend_to_all_before() -> None:
 
 
 def test_it_starts_as_a_mean() -> None:
-    """Which Pre-LN's sum is, too, for a norm that follows it: the first logits are the same."""
+    """Pre-LN's sum is a mean, too, for a norm that follows it: the first logits are the same."""
     kimi, pre = build(residual_topology="attn_res"), build(residual_topology="pre")
     weights = pre.state_dict()
     named = {name: weights.get(name.replace(".input_norm", ""), value) for name, value in kimi.state_dict().items()}

@@ -46,7 +46,7 @@ def test_they_start_as_pre_ln() -> None:
 
 
 def test_kernels_that_hide_the_softmax_leave_them_alone() -> None:
-    """In training without dropout, and in beam search of a model that is prepared for it."""
+    """This holds without dropout, and in beam search of a model that is prepared for it."""
     model = build(residual_topology="talking").eval()
     for name, parameter in model.named_parameters():
         if "head_mixing" in name:

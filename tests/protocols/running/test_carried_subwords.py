@@ -1,4 +1,4 @@
-"""What train.json says of --carry-embeddings."""
+"""train.json counts the pieces of --carry-embeddings."""
 
 from pathlib import Path
 

@@ -55,9 +55,9 @@ def test_the_last_state_is_what_is_averaged(
     assert end["optimizer_history"][-1]["num_updates"] == counted.updates
     assert (counted.epochs, counted.rest > 0) == (percent // 100, True)
     assert main(["average", str(folder), "--last", "1", "--output", str(tmp_path / "one.pt")]) == 0
-    found = torch.load(tmp_path / "one.pt", weights_only=True)["model"]
-    assert found.keys() == end["model"].keys()
-    assert all(torch.equal(found[name], weight) for name, weight in end["model"].items())
+    weights = torch.load(tmp_path / "one.pt", weights_only=True)["model"]
+    assert weights.keys() == end["model"].keys()
+    assert all(torch.equal(weights[name], weight) for name, weight in end["model"].items())
 
 
 def test_the_end_counts_beside_the_epochs_before_it(
@@ -74,7 +74,7 @@ def test_the_end_counts_beside_the_epochs_before_it(
 
 
 @pytest.mark.parametrize(
-    ("words", "kind", "kept"),
+    ("words", "kind", "limit"),
     [
         (["--max-epoch", 3], "last", 3),
         (["--max-epoch", 3, "--keep-last-epochs", 2], "last", 2),
@@ -88,13 +88,15 @@ def test_the_end_counts_beside_the_epochs_before_it(
         (["--max-epoch", 3, "--validate-interval", 3, *BEST], "best", 1),
     ],
 )
-def test_more_states_than_will_be_kept_are_refused(toy_corpus: Path, words: list[object], kind: Any, kept: int) -> None:
+def test_more_states_than_will_be_kept_are_refused(
+    toy_corpus: Path, words: list[object], kind: Any, limit: int
+) -> None:
     cfg, counted = length(toy_corpus, *words)
-    expected_checkpoints.check(_averaging(kept, kind), cfg, counted)
+    expected_checkpoints.check(_averaging(limit, kind), cfg, counted)
     with pytest.raises(
-        UserError, match=rf"^{kept + 1} checkpoints are to be averaged.* keep {kept} .*--average {kept}"
+        UserError, match=rf"^{limit + 1} checkpoints are to be averaged.* keep {limit} .*--average {limit}"
     ):
-        expected_checkpoints.check(_averaging(kept + 1, kind), cfg, counted)
+        expected_checkpoints.check(_averaging(limit + 1, kind), cfg, counted)
 
 
 @pytest.mark.parametrize(

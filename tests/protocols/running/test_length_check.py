@@ -22,13 +22,13 @@ TASKS = {
 def test_what_validation_would_end_at_is_counted(task: str, once: Once, user_dir: Path) -> None:
     """<s> before each line and </s> after it are read, too."""
     corpus = text_comparisons.corpus(once, user_dir)
-    data, limit, own = TASKS[task]
+    data, limit, task_options = TASKS[task]
     tokens = [len(line.split()) + 2 for line in (corpus / "valid.text").read_text().splitlines()]
     long = [place for place, number in enumerate(tokens, 1) if number > 7]
-    told = f"{len(long)} of valid are too long, such as number {long[0]} with {tokens[long[0] - 1]} tokens; allowed"
-    words = [str(corpus / data), *map(str, (*OPTIONS, *own))]
+    message = f"{len(long)} of valid are too long, such as number {long[0]} with {tokens[long[0] - 1]} tokens; allowed"
+    words = [str(corpus / data), *map(str, (*OPTIONS, *task_options))]
     for flag in (limit, "--max-tokens-valid"):
-        with pytest.raises(UserError, match=told):
+        with pytest.raises(UserError, match=message):
             check([*words, flag, "7"])
         check([*words, flag, "7", "--skip-invalid-size-inputs-valid-test"])
         check([*words, flag, str(max(tokens))])

@@ -1,4 +1,4 @@
-"""What is worked out of a training before it starts, and how often."""
+"""A plan parses a training's flags and reads its data-bin once, before the training starts."""
 
 from collections import Counter
 from pathlib import Path

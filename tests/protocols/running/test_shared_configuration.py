@@ -38,18 +38,18 @@ def plain(cfg: DictConfig) -> object:
 @pytest.mark.parametrize("words", CELLS, ids=" ".join)
 def test_it_is_the_one_that_fairseq_makes(words: list[str]) -> None:
     for cell in (words, CELLS[1]):  # after another that shares its part, or not
-        ours, theirs = configuration(vars(flags(cell))), convert_namespace_to_omegaconf(flags(cell))
-        assert plain(ours) == plain(theirs)
-        assert repr(plain(ours)) == repr(plain(theirs))  # of the same types, too: 1 == 1.0
+        actual, expected = configuration(vars(flags(cell))), convert_namespace_to_omegaconf(flags(cell))
+        assert plain(actual) == plain(expected)
+        assert repr(plain(actual)) == repr(plain(expected))  # of the same types, too: 1 == 1.0
 
 
 def test_cells_of_a_grid_share_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     converted: list[Namespace] = []
-    made = convert_namespace_to_omegaconf(flags(["--arch", "pre_ln_tiny", "--max-update", "123"]))
+    stock_config = convert_namespace_to_omegaconf(flags(["--arch", "pre_ln_tiny", "--max-update", "123"]))
 
     def convert(args: Namespace) -> DictConfig:
         converted.append(args)
-        return made
+        return stock_config
 
     monkeypatch.setattr(shared_configuration, "convert_namespace_to_omegaconf", convert)
     for seed, arch in enumerate(("pre_ln_tiny", "admin_wmt_en_de_18l", "realformer")):

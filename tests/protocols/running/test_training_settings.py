@@ -1,4 +1,4 @@
-"""What of fairseq-train's options counts as another training, and what does not."""
+"""Options of fairseq-train that make another training, and those that do not."""
 
 import functools
 from pathlib import Path
@@ -101,7 +101,7 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "beginning"),
     [
         (["--from", "MODEL"], "finetune_from_model"),
         (["--from", "MODEL", "--carry-embeddings", "old"], "finetune_from_model carry_embeddings"),
@@ -111,13 +111,13 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(
     ],
 )
 def test_a_training_that_begins_from_a_checkpoint_is_not_one_from_the_start(
-    toy_corpus: Path, tmp_path: Path, options: list[str], told: str
+    toy_corpus: Path, tmp_path: Path, options: list[str], beginning: str
 ) -> None:
     (tmp_path / "a.pt").touch()
     words = [word.replace("MODEL", str(tmp_path / "a.pt")) for word in options]
-    assert changed(toy_corpus, *words) == [f"begun_by was nothing, is now {told}"]
+    assert changed(toy_corpus, *words) == [f"begun_by was nothing, is now {beginning}"]
     begun = made_from(compute(toy_corpus, *words), {})
-    assert differences(begun, made_from(plain(toy_corpus), {})) == [f"begun_by was {told}, is now nothing"]
+    assert differences(begun, made_from(plain(toy_corpus), {})) == [f"begun_by was {beginning}, is now nothing"]
 
 
 def test_a_training_that_took_over_embeddings_by_piece_is_not_one_that_did_not(
@@ -126,8 +126,8 @@ def test_a_training_that_took_over_embeddings_by_piece_is_not_one_that_did_not(
     (tmp_path / "a.pt").touch()
     begun = ["--from", str(tmp_path / "a.pt")]
     with_them, without = (compute(toy_corpus, *begun, *more) for more in (["--carry-embeddings", "old"], []))
-    told = ["begun_by was finetune_from_model carry_embeddings, is now finetune_from_model"]
-    assert differences(made_from(with_them, {}), made_from(without, {})) == told
+    expected = ["begun_by was finetune_from_model carry_embeddings, is now finetune_from_model"]
+    assert differences(made_from(with_them, {}), made_from(without, {})) == expected
 
 
 def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_every_shard_is_an_input(tmp_path: Path) -> None:
         (tmp_path / shard).mkdir()
         for name in names:
             (tmp_path / shard / name).touch()
-    made = {"train_subset": "train", "valid_subset": "valid", "task": "translation"}
-    found = settings.files(f"{tmp_path}/one:{tmp_path}/two", made)
-    assert set(found.values()) == {tmp_path / shard / name for shard in ("one", "two") for name in names}
-    assert set(settings.files(f"{tmp_path}/one", made)) == set(names)
+    train_settings = {"train_subset": "train", "valid_subset": "valid", "task": "translation"}
+    files = settings.files(f"{tmp_path}/one:{tmp_path}/two", train_settings)
+    assert set(files.values()) == {tmp_path / shard / name for shard in ("one", "two") for name in names}
+    assert set(settings.files(f"{tmp_path}/one", train_settings)) == set(names)

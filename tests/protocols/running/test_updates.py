@@ -19,14 +19,14 @@ def lengths(data: Path) -> list[int]:
 
 
 def batches(longest: list[int], max_tokens: int) -> int:
-    """As many padded sentences as fit, cut to a multiple of 8 where there are more than 8; the rest goes on."""
-    made, waiting = 0, longest
+    """Count batches of as many padded sentences as fit, cut to a multiple of 8 if more than 8; the rest goes on."""
+    count, waiting = 0, longest
     while waiting:
         size = 0
         while size < len(waiting) and max(waiting[: size + 1]) * (size + 1) <= max_tokens:
             size += 1
-        made, waiting = made + 1, waiting[size // 8 * 8 or size :]
-    return made
+        count, waiting = count + 1, waiting[size // 8 * 8 or size :]
+    return count
 
 
 @pytest.mark.parametrize("max_tokens", [37, 100, 1000, 4001])
@@ -67,14 +67,14 @@ def test_what_one_reader_changes_no_other_sees(toy_corpus: Path) -> None:
 
 
 def test_seeds_do_not_change_the_number(toy_corpus: Path) -> None:
-    found = {length(toy_corpus, "--max-tokens", 333, "--max-epoch", 1, "--seed", seed).batches for seed in range(1, 9)}
-    assert len(found) == 1
+    counts = {length(toy_corpus, "--max-tokens", 333, "--max-epoch", 1, "--seed", seed).batches for seed in range(1, 9)}
+    assert len(counts) == 1
 
 
 @pytest.mark.parametrize("option", ["--gpus", "--max-tokens", "--update-freq", "--epochs"])
 def test_less_than_one_is_refused(toy_corpus: Path, option: str, capsys: Any) -> None:
-    given = {"--max-tokens": 100, "--epochs": 1, option: 0}
-    words = [str(word) for pair in given.items() for word in pair]
+    options = {"--max-tokens": 100, "--epochs": 1, option: 0}
+    words = [str(word) for pair in options.items() for word in pair]
     assert main(["updates", str(toy_corpus), *words]) == 1
     assert "0: allowed is 1 or more" in capsys.readouterr().err
 
@@ -85,22 +85,22 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--max-tokens", "1"], "no sentence pair is short enough for --max-tokens"),
         (["--max-tokens", str(10**30)], "allowed is 2,147,483,647 at most"),
         (["--max-tokens", "100", "--gpus", str(10**30)], "allowed is 2,147,483,647 at most"),
     ],
 )
-def test_what_fits_no_batch_is_said_in_a_line(toy_corpus: Path, options: list[str], told: str, capsys: Any) -> None:
+def test_what_fits_no_batch_is_said_in_a_line(toy_corpus: Path, options: list[str], message: str, capsys: Any) -> None:
     assert main(["updates", str(toy_corpus), *options, "--epochs", "1"]) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["${oc.env:HOME}", "${x", "${x}"])
 def test_a_folder_is_no_reference(tmp_path: Path, name: str, capsys: Any) -> None:
     (tmp_path / name).mkdir()
     assert main(["updates", str(tmp_path / name), "--max-tokens", "100", "--epochs", "1"]) == 1
-    told = capsys.readouterr().err
-    assert name in told
-    assert "unexpected error" not in told
+    stderr = capsys.readouterr().err
+    assert name in stderr
+    assert "unexpected error" not in stderr

@@ -26,17 +26,17 @@ def models(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: 
     run = once("tiny_run", Training(fairseq, user_dir, toy_corpus))
     names = {"early": "checkpoint4.pt", "late": "checkpoint5.pt", HOSTILE: "checkpoint5.pt"}
     options = {"data": toy_corpus, "subwords": "none", "cpu": True}
-    found = {name: realformer_nmt.load(run / file, **options) for name, file in names.items()}
-    late = found["late"]
+    translators = {name: realformer_nmt.load(run / file, **options) for name, file in names.items()}
+    late = translators["late"]
     turned = replace(late.corpus, source="tgt", target="src")
-    found["back"] = Translator(late.checkpoints, turned, late.device)
-    return {name: Served(name, translator, "fp32", "realformer", (2, 2)) for name, translator in found.items()}
+    translators["back"] = Translator(late.checkpoints, turned, late.device)
+    return {name: Served(name, translator, "fp32", "realformer", (2, 2)) for name, translator in translators.items()}
 
 
 @pytest.fixture(scope="session")
 def client(models: dict[str, Served]) -> Iterator[Client]:
-    with serving(models, Limits(most_characters=200)) as found:
-        yield found
+    with serving(models, Limits(most_characters=200)) as http_client:
+        yield http_client
 
 
 @pytest.fixture(scope="module")  # a process has one playwright at a time
@@ -59,7 +59,7 @@ def opened(page: Page, client: Client) -> Iterator[Opened]:
         page.emulate_media(color_scheme=scheme)
         page.goto(client.address)
         page.get_by_role("checkbox", name="early").wait_for()
-        return page, told
+        return page, complaints
 
-    with browsers.watched(page, lambda: client.address) as told:
+    with browsers.watched(page, lambda: client.address) as complaints:
         yield show

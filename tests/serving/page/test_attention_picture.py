@@ -12,11 +12,11 @@ Opened = Callable[..., tuple[Page, list[str]]]
 
 
 def test_attention_of_any_chain_layer_and_head_is_what_the_server_says(opened: Opened, client: Client) -> None:
-    page, told = opened()
+    page, complaints = opened()
     _, card = translate(page, "a c b d")
     card.locator(".nbest button").first.click()
     best = client.post("/translate", {"texts": ["a c b d"], "model": "late"}).json["translations"][0]
-    asked = {"text": "a c b d", "pieces": best["hypotheses"][0]["pieces"], "model": "late"}
+    request = {"text": "a c b d", "pieces": best["hypotheses"][0]["pieces"], "model": "late"}
     for chain, layer, head in (("encoder-decoder", 2, 3), ("decoder", 1, 1), ("encoder", 2, 4)):
         card.get_by_label("Chain of late").select_option(chain)
         card.get_by_role("table", name=f"late, {chain} attention, layer 1").wait_for()
@@ -24,19 +24,19 @@ def test_attention_of_any_chain_layer_and_head_is_what_the_server_says(opened: O
         card.get_by_role("table", name=f"layer {layer}").wait_for()
         card.get_by_label("Head of late").select_option(str(head))
         card.get_by_role("table", name=f"late, {chain} attention, layer {layer}, head {head}").wait_for()
-        found = client.post("/attention", {**asked, "chain": chain, "layer": layer}).json
-        assert card.locator("thead th").all_inner_texts() == found["keys"]
-        assert card.locator("tbody th").all_inner_texts() == found["queries"]
+        attention = client.post("/attention", {**request, "chain": chain, "layer": layer}).json
+        assert card.locator("thead th").all_inner_texts() == attention["keys"]
+        assert card.locator("tbody th").all_inner_texts() == attention["queries"]
         drawn = card.locator("tbody tr").evaluate_all(
             """rows => rows.map(row => [...row.cells].slice(1).map(
                 cell => Number(cell.style.getPropertyValue('--weight'))))"""
         )
-        assert drawn == found["weights"][head - 1]
+        assert drawn == attention["weights"][head - 1]
     card.get_by_label("Head of late").select_option("mean")
-    mean = [[sum(cells) / 4 for cells in zip(*rows, strict=True)] for rows in zip(*found["weights"], strict=True)]
+    mean = [[sum(cells) / 4 for cells in zip(*rows, strict=True)] for rows in zip(*attention["weights"], strict=True)]
     labels = card.locator("tbody td").evaluate_all("cells => cells.map(cell => cell.ariaLabel)")
     assert [float(label) for label in labels] == pytest.approx([cell for row in mean for cell in row], abs=0.006)
-    assert told == []
+    assert complaints == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

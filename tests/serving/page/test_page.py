@@ -1,4 +1,4 @@
-"""By day and night, on a desk and a phone, by mouse and by keyboard; what is refused, and a server that has gone."""
+"""The page works by day and night, on desk and phone, by mouse and keyboard; it tells a refusal and a lost server."""
 
 from collections.abc import Callable
 
@@ -17,12 +17,12 @@ Opened = Callable[..., tuple[Page, list[str]]]
 def test_two_models_translate_side_by_side(
     opened: Opened, models: dict[str, Served], size: tuple[int, int], scheme: str
 ) -> None:
-    page, told = opened(size, scheme)
+    page, complaints = opened(size, scheme)
     texts = ["a c b d", "f e"]
     cards = translate(page, "\n".join(texts), nbest=2)
     for card, name in zip(cards, ("early", "late"), strict=True):
-        found = models[name].translator.stream(texts, nbest=2)
-        assert shown(card) == [each.text for hypotheses in found for each in hypotheses]
+        nbest_lists = models[name].translator.stream(texts, nbest=2)
+        assert shown(card) == [each.text for hypotheses in nbest_lists for each in hypotheses]
         assert card.locator(".source").all_inner_texts() == texts
         assert "realformer, 2-2 layers" in card.inner_text()
         card.locator(".nbest button").first.click()
@@ -32,22 +32,22 @@ def test_two_models_translate_side_by_side(
     assert second
     assert (first["y"] == second["y"]) == (size == DESK)
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-    assert told == []
+    assert complaints == []
 
 
 def test_the_languages_choose_among_the_models(opened: Opened) -> None:
-    page, told = opened()
+    page, complaints = opened()
     languages, boxes = page.get_by_label("Languages"), page.get_by_role("checkbox")
     assert languages.locator("option").all_inner_texts() == ["src \u2192 tgt", "tgt \u2192 src"]
     assert boxes.evaluate_all("boxes => boxes.map(box => box.value)") == ["early", "late", HOSTILE]
     languages.select_option("tgt \u2192 src")
     assert boxes.evaluate_all("boxes => boxes.map(box => box.value)") == ["back"]
     assert boxes.is_checked()
-    assert told == []
+    assert complaints == []
 
 
 def test_all_of_it_works_by_keyboard(opened: Opened) -> None:
-    page, told = opened()
+    page, complaints = opened()
     press = page.keyboard.press
 
     def focused() -> str:
@@ -81,7 +81,7 @@ def test_all_of_it_works_by_keyboard(opened: Opened) -> None:
     press("ArrowUp")
     press("ArrowUp")  # there is none above
     assert card.locator("output").inner_text() == cells.nth(1).get_attribute("title")
-    assert told == []
+    assert complaints == []
 
 
 def test_every_control_has_a_name(opened: Opened) -> None:

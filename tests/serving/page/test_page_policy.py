@@ -9,8 +9,8 @@ Opened = Callable[..., tuple[Page, list[str]]]
 
 
 def test_hostile_text_is_text(opened: Opened) -> None:
-    """In a model's name, in what is translated, and as a piece at a picture's edge."""
-    page, told = opened(PHONE)
+    """Hostile text stands in a model's name, in what is translated, and as a piece at a picture's edge."""
+    page, complaints = opened(PHONE)
     page.get_by_role("checkbox", name="early").uncheck()
     page.get_by_role("checkbox", name="late").uncheck()
     page.get_by_label(HOSTILE).check()
@@ -22,12 +22,12 @@ def test_hostile_text_is_text(opened: Opened) -> None:
     assert page.locator("main img, main script").count() == 0
     assert page.title() == "realformer-nmt"
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
-    assert told == []
+    assert complaints == []
 
 
 def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Opened) -> None:
-    """As if a text had come through as markup."""
-    page, told = opened()
+    """The scripts stand in the page as if a text had come through as markup."""
+    page, complaints = opened()
     page.evaluate(
         """() => {
             const script = document.createElement('script')
@@ -40,4 +40,4 @@ def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Ope
     )
     assert page.title() == "realformer-nmt"
     assert page.locator("#styled").evaluate("each => getComputedStyle(each).color") != "rgb(1, 2, 3)"
-    assert sum("Content Security Policy" in line for line in told) >= 3
+    assert sum("Content Security Policy" in line for line in complaints) >= 3

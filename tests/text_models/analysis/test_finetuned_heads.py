@@ -26,7 +26,7 @@ KINDS = {
 
 
 @pytest.fixture(params=KINDS)
-def given(request: pytest.FixtureRequest, once: Once, user_dir: Path, tmp_path: Path) -> tuple[Path, Path]:
+def model_and_data(request: pytest.FixtureRequest, once: Once, user_dir: Path, tmp_path: Path) -> tuple[Path, Path]:
     """A model that nobody trained, and its data."""
     corpus = text_comparisons.corpus(once, user_dir)
     numbers = tmp_path / "numbers"
@@ -39,36 +39,36 @@ def given(request: pytest.FixtureRequest, once: Once, user_dir: Path, tmp_path: 
     return saved.save(tmp_path / "model.pt", state), data
 
 
-def test_losses_and_gradients_are_fairseqs(given: tuple[Path, Path]) -> None:
-    path, data = given
-    found = loaded_model.load("model", path, inspection.build_any)
+def test_losses_and_gradients_are_fairseqs(model_and_data: tuple[Path, Path]) -> None:
+    path, data = model_and_data
+    checkpoint = loaded_model.load("model", path, inspection.build_any)
     read = reader(path).read(data, "valid", 9999)
-    own = depth.measure(found.model, read)
+    figures = depth.measure(checkpoint.model, read)
     (model,), cfg, task = checkpoint_utils.load_model_ensemble_and_task([str(path)], {"data": str(data)})
     task.load_dataset("valid")
     text, criterion = task.dataset("valid"), task.build_criterion(cfg.criterion)
     loss, number, _ = criterion(model.eval(), text.collater([text[place] for place in range(len(text))]))
-    assert own.loss == pytest.approx(float(loss) / number / torch.log(torch.tensor(2.0)).item(), rel=1e-4)
+    assert figures.loss == pytest.approx(float(loss) / number / torch.log(torch.tensor(2.0)).item(), rel=1e-4)
     (loss / number).backward()
-    for layer, norm in zip(model.encoder.sentence_encoder.layers, own.gradients["encoder"].norm, strict=True):
+    for layer, norm in zip(model.encoder.sentence_encoder.layers, figures.gradients["encoder"].norm, strict=True):
         squares = [float(each.grad.square().sum()) for each in layer.parameters() if each.grad is not None]
         assert norm == pytest.approx(sum(squares) ** 0.5, rel=1e-3)
 
 
-def test_everything_is_measured_of_the_encoder(given: tuple[Path, Path]) -> None:
-    path, data = given
-    found, own = loaded_model.load("model", path, inspection.build_any), reader(path)
-    read = own.read(data, "valid", 6)
-    attention = attention_pass.attention(found, read, None).record()
+def test_everything_is_measured_of_the_encoder(model_and_data: tuple[Path, Path]) -> None:
+    path, data = model_and_data
+    checkpoint, text_reader = loaded_model.load("model", path, inspection.build_any), reader(path)
+    read = text_reader.read(data, "valid", 6)
+    attention = attention_pass.attention(checkpoint, read, None).record()
     assert list(attention.chains) == ["encoder"]
-    by_depth = depth.study(found, read)
+    by_depth = depth.study(checkpoint, read)
     states = to_builtins([by_depth.start, by_depth.checkpoint])
     assert [list(state) for state in states] == [list(LayerFigures.__struct_fields__)] * 2
     assert len(by_depth.left_out["encoder"]) == 2
-    assert own.sentence(found.model, read, "a b").source == ["<s>", "a", "b", "</s>"]
+    assert text_reader.sentence(checkpoint.model, read, "a b").source == ["<s>", "a", "b", "</s>"]
 
 
-def test_what_is_not_there_is_named(given: tuple[Path, Path]) -> None:
-    path, data = given
+def test_what_is_not_there_is_named(model_and_data: tuple[Path, Path]) -> None:
+    path, data = model_and_data
     with pytest.raises(UserError, match=r"dev\.(idx|json).*give another --subset"):
         reader(path).read(data, "dev", 6)

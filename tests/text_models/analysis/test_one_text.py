@@ -38,16 +38,16 @@ def texts(toy_corpus: Path, once: Once) -> Path:
 
 @pytest.fixture(scope="module")
 def records(texts: Path) -> dict[str, AnalysedModel]:
-    """Of the language model as the command records it."""
+    """Analysed models; the language model's is the one that the command records."""
     (of_lm,) = read_record(texts / "lm" / "analysis.json", AnalysisRecord, "").models
     return {"lm": of_lm} | {name: measured(texts, texts / f"{name}.pt") for name in ("masked", "etc")}
 
 
 def measured(texts: Path, path: Path) -> AnalysedModel:
-    found = loaded_model.load(path.stem, path, inspection.build_any)
+    checkpoint = loaded_model.load(path.stem, path, inspection.build_any)
     read = reader(path).read(texts / "data-bin", "valid", 9999)
-    heads = attention_pass.attention(found, read, None).record()
-    return AnalysedModel(name=path.stem, arch=None, attention=heads, depth=depth.study(found, read))
+    heads = attention_pass.attention(checkpoint, read, None).record()
+    return AnalysedModel(name=path.stem, arch=None, attention=heads, depth=depth.study(checkpoint, read))
 
 
 def loaded(texts: Path, name: str) -> tuple[Any, Any]:
@@ -69,7 +69,7 @@ def divisor(name: str, depth: int) -> int:
 
 
 def heads(model: Any, name: str, batches: list[Any]) -> Iterator[list[np.ndarray]]:
-    """Of each sample, the layers' H x T x T by numpy and scipy, from the layers' inputs."""
+    """Yield each sample's attention, H x T x T a layer, by numpy and scipy from the layers' inputs."""
     stack = model.decoder if name == "lm" else model.encoder.sentence_encoder
     read: list[torch.Tensor] = []
     for layer in stack.layers:
@@ -78,15 +78,15 @@ def heads(model: Any, name: str, batches: list[Any]) -> Iterator[list[np.ndarray
         read.clear()
         with torch.no_grad():
             model(**batch["net_input"])
-            found, total = [], np.zeros(())
+            probabilities, total = [], np.zeros(())
             for depth, (layer, x) in enumerate(zip(stack.layers, read, strict=True), 1):
                 parts = (layer.self_attn.q_proj(x), layer.self_attn.k_proj(x))
                 query, key = (part.view(len(x), 4, 16).transpose(0, 1).numpy() for part in parts)
                 scores = query @ key.transpose(0, 2, 1) / 4
                 total = scores if name == "masked" else total + scores
                 seen = np.where(allowed(name, len(x)), total / divisor(name, depth), -np.inf)
-                found.append(softmax(seen, -1))
-        yield found
+                probabilities.append(softmax(seen, -1))
+        yield probabilities
 
 
 @pytest.mark.parametrize("name", SIDES)
@@ -104,31 +104,31 @@ def test_attention_is_that_of_scipy(name: str, texts: Path, records: dict[str, A
         divergences.append(jensenshannon(layers[0], layers[1], base=2, axis=-1) ** 2)
     chain = records[name].attention.chains
     assert list(chain) == [SIDES[name]]
-    (found,) = chain.values()
+    (figures,) = chain.values()
     words = sum(each.shape[1] for each in divergences)
-    assert found.queries == words
-    assert np.allclose(found.divergence.mean[0], np.concatenate(divergences, 1).mean(1), atol=1e-4)
-    assert np.mean(found.divergence.mean) > 0.01
+    assert figures.queries == words
+    assert np.allclose(figures.divergence.mean[0], np.concatenate(divergences, 1).mean(1), atol=1e-4)
+    assert np.mean(figures.divergence.mean) > 0.01
     for layer, values in entropies.items():
-        assert np.allclose(found.entropy.mean[layer], np.concatenate(values, 1).mean(1), atol=1e-4)
+        assert np.allclose(figures.entropy.mean[layer], np.concatenate(values, 1).mean(1), atol=1e-4)
     for (place, layer), sums in looks.items():
-        assert np.allclose(found.looks[place][layer], np.sum(sums, 0) / words, atol=1e-4)
+        assert np.allclose(figures.looks[place][layer], np.sum(sums, 0) / words, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", SIDES)
 def test_losses_and_gradients(name: str, texts: Path, records: dict[str, AnalysedModel], tmp_path: Path) -> None:
     """The loss is that of fairseq-validate, which masks the same words; gradients are autograd's."""
-    told = tmp_path / "told.json"
-    asked = ("--data", texts / "data-bin", "--subset", "valid", "--cpu", "--output", told)
-    done = realformer_nmt("evaluate", texts / f"{name}.pt", *asked)
+    output = tmp_path / "told.json"
+    options = ("--data", texts / "data-bin", "--subset", "valid", "--cpu", "--output", output)
+    done = realformer_nmt("evaluate", texts / f"{name}.pt", *options)
     assert done.returncode == 0, done.stderr
-    own = records[name].depth.checkpoint
-    assert own.loss == pytest.approx(json.loads(told.read_text())["measures"]["loss"], rel=1e-5)
+    figures = records[name].depth.checkpoint
+    assert figures.loss == pytest.approx(json.loads(output.read_text())["measures"]["loss"], rel=1e-5)
     model, batches = loaded(texts, name)
     targets = torch.cat([batch["target"][0] for batch in batches])
     logits = torch.cat([model(**batch["net_input"])[0][0] for batch in batches])
     stack = model.decoder if name == "lm" else model.encoder.sentence_encoder
-    for layer, norm in zip(stack.layers, own.gradients[SIDES[name]].norm, strict=True):
+    for layer, norm in zip(stack.layers, figures.gradients[SIDES[name]].norm, strict=True):
         mean = cross_entropy(logits, targets, ignore_index=PAD)
         gradients = torch.autograd.grad(mean, list(layer.parameters()), retain_graph=True, allow_unused=True)
         squares = [float(each.square().sum()) for each in gradients if each is not None]
@@ -146,16 +146,16 @@ def test_what_a_layer_does(texts: Path, records: dict[str, AnalysedModel]) -> No
         with torch.no_grad():
             rows = [model(**batch["net_input"])[0][0].log_softmax(-1) for batch in batches]
         pairs = zip(rows, batches, masked, strict=True)
-        chosen = [row[kept].gather(1, batch["target"][0][kept][:, None]) for row, batch, kept in pairs]
-        return -float(torch.cat(chosen).mean()) / np.log(2)
+        log_probabilities = [row[mask].gather(1, batch["target"][0][mask][:, None]) for row, batch, mask in pairs]
+        return -float(torch.cat(log_probabilities).mean()) / np.log(2)
 
-    own = records["masked"].depth
+    figures = records["masked"].depth
     whole = bits()
     entered = torch.cat([each.flatten() for each in streams]).square().mean().sqrt()
-    assert own.checkpoint.stream["encoder"].norm[0] == pytest.approx([float(entered)], rel=1e-4)
+    assert figures.checkpoint.stream["encoder"].norm[0] == pytest.approx([float(entered)], rel=1e-4)
     second = stack.layers[1]
     second.forward = lambda _topology, stream, _mask, carried: (stream, carried)
-    assert own.left_out["encoder"][1] == pytest.approx(bits() - whole, abs=1e-4)
+    assert figures.left_out["encoder"][1] == pytest.approx(bits() - whole, abs=1e-4)
     assert abs(bits() - whole) > 1e-3
 
 
@@ -171,25 +171,25 @@ def test_what_is_drawn(texts: Path, records: dict[str, AnalysedModel]) -> None:
 
 
 def test_the_papers_claims_are_asked_of_the_side_there_is(records: dict[str, AnalysedModel]) -> None:
-    found = claims.summary(records["lm"])
-    assert (found.family, found.layers) == ("realformer_lm_tiny", 2)
-    own = records["lm"].attention.chains["decoder"].entropy.mean
-    assert found.entropy == {"decoder": pytest.approx(np.mean(own))}
-    assert found.cosine.keys() == found.last_branch.keys() == {"decoder"}
+    summary = claims.summary(records["lm"])
+    assert (summary.family, summary.layers) == ("realformer_lm_tiny", 2)
+    entropies = records["lm"].attention.chains["decoder"].entropy.mean
+    assert summary.entropy == {"decoder": pytest.approx(np.mean(entropies))}
+    assert summary.cosine.keys() == summary.last_branch.keys() == {"decoder"}
 
 
 def test_a_sentence_is_read_unmasked(texts: Path) -> None:
     path = texts / "etc.pt"
-    found, own = loaded_model.load("etc", path, inspection.build_any), reader(path)
-    read = own.read(texts / "data-bin", "valid", 1)
-    attended = own.sentence(found.model, read, "a b c d").chains
+    checkpoint, text_reader = loaded_model.load("etc", path, inspection.build_any), reader(path)
+    read = text_reader.read(texts / "data-bin", "valid", 1)
+    attended = text_reader.sentence(checkpoint.model, read, "a b c d").chains
     assert list(attended) == ["encoder"]
     assert attended["encoder"].queries == attended["encoder"].keys == ["<s>", "a", "b", "c", "d", "</s>"]
     assert [np.array_equal(layer[0] > 0, allowed("etc", 6)) for layer in attended["encoder"].layers] == [True, True]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["lm.pt", "--alignment", "{texts}/lm.pt"], "does not translate: leave it out"),
         (["lm.pt", "--subset", "dev"], "holds no subset dev of one text: there are valid"),
@@ -205,7 +205,7 @@ def test_a_sentence_is_read_unmasked(texts: Path) -> None:
         ),
     ],
 )
-def test_errors_are_one_line(words: list[str], told: str, texts: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_errors_are_one_line(words: list[str], message: str, texts: Path, toy_corpus: Path, tmp_path: Path) -> None:
     state = torch.load(texts / "masked.pt", weights_only=False)
     state["cfg"]["task"]["_name"] = "speech_to_text"
     saved.save(tmp_path / "of_speech.pt", state)
@@ -215,5 +215,5 @@ def test_errors_are_one_line(words: list[str], told: str, texts: Path, toy_corpu
     first, *rest = (word.format(texts=texts, toy=toy_corpus) for word in words)
     done = realformer_nmt("analyse", tmp_path / first, *rest, "--output", tmp_path / "out", "--cpu", "--sentences", 2)
     assert done.returncode == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1

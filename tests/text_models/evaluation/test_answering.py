@@ -22,10 +22,10 @@ def test_the_best_span_is_that_of_all(longest: int) -> None:
         every = itertools.combinations_with_replacement(range(4, 11), 2)
         spans = [(start, end) for start, end in every if end - start < longest]
         start, end = max(spans, key=lambda span: float(logits[span[0], 0] + logits[span[1], 1]))
-        found = best(logits, window, longest)
-        assert found.best[1:] == (start + 16, end + 16)
-        assert found.best.score == pytest.approx(float(logits[start, 0] + logits[end, 1]))
-        assert found.none == pytest.approx(float(logits[0, 0] + logits[0, 1]))
+        result = best(logits, window, longest)
+        assert result.best[1:] == (start + 16, end + 16)
+        assert result.best.score == pytest.approx(float(logits[start, 0] + logits[end, 1]))
+        assert result.none == pytest.approx(float(logits[0, 0] + logits[0, 1]))
 
 
 def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> None:

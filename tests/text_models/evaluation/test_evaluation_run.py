@@ -59,7 +59,7 @@ def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--subset", "absent"], "holds no subset absent"),
         (["--subset", "../test"], r"holds no subset \.\./test"),
@@ -70,8 +70,8 @@ def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
     ],
     ids=["absent", "a path", "no tokens", "no sentences", "no seed", "no seed of numpy's"],
 )
-def test_mistakes_are_named(words: list[object], told: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=told):
+def test_mistakes_are_named(words: list[object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=message):
         evaluation_run.stage_of(request(tmp_path, *words))
 
 
@@ -83,10 +83,10 @@ def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp
         1: SequenceRow(bits + 200, 1, 1),
     }  # 1,000 bits a target, 1,100 in some samples
     (tmp_path / "rows").touch()
-    found = evaluation_run.with_rows(RunRecord(), seen, "masked_lm", tmp_path / "rows").scores
-    assert found["masked_accuracy"].score == 50
-    assert ("perplexity" in found) == has
-    json.dumps(to_builtins(found), allow_nan=False)
+    scores = evaluation_run.with_rows(RunRecord(), seen, "masked_lm", tmp_path / "rows").scores
+    assert scores["masked_accuracy"].score == 50
+    assert ("perplexity" in scores) == has
+    json.dumps(to_builtins(scores), allow_nan=False)
 
 
 def test_two_records_have_two_tables() -> None:

@@ -12,8 +12,8 @@ SAMPLES = 10_000
 
 
 def loss_a_target(rows: np.ndarray) -> np.ndarray:
-    found: np.ndarray = rows[..., 0].sum(-1) / rows[..., 2].sum(-1)
-    return found
+    losses: np.ndarray = rows[..., 0].sum(-1) / rows[..., 2].sum(-1)
+    return losses
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.8])
@@ -38,12 +38,12 @@ def test_many_sequences_are_drawn_in_shares(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_interval_of_a_mean_is_that_of_its_error() -> None:
     values = np.random.default_rng(1).normal(5, 2, 900)
     rows = np.stack([values, np.zeros(900), np.ones(900)], axis=1)
-    found = interval(rows, loss_a_target, 4000, 1)
-    assert found == pytest.approx(1.96 * values.std() / math.sqrt(900), rel=0.05)
+    half_width = interval(rows, loss_a_target, 4000, 1)
+    assert half_width == pytest.approx(1.96 * values.std() / math.sqrt(900), rel=0.05)
 
 
 @np.errstate(invalid="ignore")
 def test_samples_without_a_target_have_no_score() -> None:
     rows = np.array([[2.0, 0, 1], [0.0, 0, 0], [0.0, 0, 0], [4.0, 1, 1]])  # as of lines too short to be masked
-    found = interval(rows, loss_a_target, 4000, 1)
-    assert found == pytest.approx(1)  # from the one to the other alone: 2 to 4
+    half_width = interval(rows, loss_a_target, 4000, 1)
+    assert half_width == pytest.approx(1)  # from the one to the other alone: 2 to 4

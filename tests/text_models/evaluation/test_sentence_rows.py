@@ -1,4 +1,4 @@
-"""What is told of each sentence, counted by hand."""
+"""Figures of each sentence, counted by hand."""
 
 import math
 
@@ -9,26 +9,26 @@ from realformer_nmt.text_models.evaluation.sentence_rows import SentenceRow, Sen
 
 
 def seen(target: torch.Tensor, logits: torch.Tensor) -> Sentences:
-    found = Sentences()
-    found.add({"target": target, "id": torch.tensor([7, 3])}, logits)
-    return found
+    sentences = Sentences()
+    sentences.add({"target": target, "id": torch.tensor([7, 3])}, logits)
+    return sentences
 
 
 def test_classes_lose_bits() -> None:
-    found = seen(torch.tensor([[2], [0]]), torch.tensor([[0.0, 0.0, math.log(2)], [0.0, math.log(6), 0.0]]))
-    assert found.rows == {7: pytest.approx(SentenceRow(1, 2, 2)), 3: pytest.approx(SentenceRow(3, 1, 0))}
-    assert not found.of_numbers
-    assert found.lines[1].split("\t")[1:] == ["2.0", "2.0"]
+    sentences = seen(torch.tensor([[2], [0]]), torch.tensor([[0.0, 0.0, math.log(2)], [0.0, math.log(6), 0.0]]))
+    assert sentences.rows == {7: pytest.approx(SentenceRow(1, 2, 2)), 3: pytest.approx(SentenceRow(3, 1, 0))}
+    assert not sentences.of_numbers
+    assert sentences.lines[1].split("\t")[1:] == ["2.0", "2.0"]
 
 
 def test_of_numbers_the_error_is_squared_and_several_a_sentence_have_no_row() -> None:
-    found = seen(torch.tensor([[1.5], [0.0]]), torch.tensor([[2.0], [-3.0]]))
-    assert found.rows == {7: pytest.approx(SentenceRow(0.25, 2, 1.5)), 3: pytest.approx(SentenceRow(9, -3, 0))}
-    assert found.of_numbers
+    sentences = seen(torch.tensor([[1.5], [0.0]]), torch.tensor([[2.0], [-3.0]]))
+    assert sentences.rows == {7: pytest.approx(SentenceRow(0.25, 2, 1.5)), 3: pytest.approx(SentenceRow(9, -3, 0))}
+    assert sentences.of_numbers
     assert seen(torch.rand(2, 3), torch.rand(2, 3)).rows == {}
 
 
 def test_the_targets_are_told_apart() -> None:
     logits = torch.rand(2, 2)
-    ours, same, other = (seen(torch.tensor(labels), logits).digest for labels in ([[0], [1]], [[0], [1]], [[1], [1]]))
-    assert ours == same != other
+    digest, same, other = (seen(torch.tensor(labels), logits).digest for labels in ([[0], [1]], [[0], [1]], [[1], [1]]))
+    assert digest == same != other

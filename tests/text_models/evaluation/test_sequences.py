@@ -1,4 +1,4 @@
-"""What each sequence loses, counted by hand."""
+"""Loss of each sequence, counted by hand."""
 
 import pytest
 import torch
@@ -9,9 +9,9 @@ PAD = 1
 
 
 def seen(target: torch.Tensor, logits: torch.Tensor) -> list[SequenceRow]:
-    found = Sequences()
-    found.add({"target": target, "id": torch.arange(len(target)), "padding": PAD}, logits)
-    return list(found.rows.values())
+    sequences = Sequences()
+    sequences.add({"target": target, "id": torch.arange(len(target)), "padding": PAD}, logits)
+    return list(sequences.rows.values())
 
 
 def test_without_a_target_nothing_is_lost_whichever_logits_there_are() -> None:

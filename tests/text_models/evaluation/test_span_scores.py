@@ -31,8 +31,8 @@ def asked(*answers: str, may_have_none: bool = False, name: str = "q") -> Questi
 )
 @pytest.mark.parametrize("second", [False, True])
 def test_an_answer_by_hand(answers: tuple[str, ...], answer: str, exact: float, f1: float, second: bool) -> None:
-    found = scores([asked(*answers, may_have_none=second)], {"q": answer})
-    assert (found["exact_match"], found["f1"]) == pytest.approx((100 * exact, 100 * f1))
+    figures = scores([asked(*answers, may_have_none=second)], {"q": answer})
+    assert (figures["exact_match"], figures["f1"]) == pytest.approx((100 * exact, 100 * f1))
 
 
 def test_of_nothing_the_versions_think_differently() -> None:
@@ -45,8 +45,8 @@ def test_of_nothing_the_versions_think_differently() -> None:
 
 def test_questions_without_answer_are_told_apart() -> None:
     questions = [asked("black cat", name="a", may_have_none=True), asked(name="b"), asked(name="c")]
-    found = scores(questions, {"a": "cat", "b": "", "c": "cat"})
-    assert found == pytest.approx(
+    figures = scores(questions, {"a": "cat", "b": "", "c": "cat"})
+    assert figures == pytest.approx(
         {
             **{"exact_match": 100 / 3, "f1": 100 * (2 / 3 + 1) / 3},
             **{"has_answer_exact_match": 0, "has_answer_f1": 200 / 3, "no_answer_exact_match": 50, "no_answer_f1": 50},
@@ -60,8 +60,8 @@ def write(path: Path, content: Any) -> Path:
 
 
 def test_the_command_asks_for_every_answer_and_records_what_it_scored(tmp_path: Path) -> None:
-    told = {"answers": [{"text": "a cat", "answer_start": 0}], "question": "?"}
-    paragraph = {"context": "a cat", "qas": [{"id": "1", **told}, {"id": "2", **told}]}
+    question = {"answers": [{"text": "a cat", "answer_start": 0}], "question": "?"}
+    paragraph = {"context": "a cat", "qas": [{"id": "1", **question}, {"id": "2", **question}]}
     file = write(tmp_path / "dev.json", {"version": "1.1", "data": [{"title": "", "paragraphs": [paragraph]}]})
     words = (tmp_path / "answers.json", "--questions", file, "--output", tmp_path / "score.json")
     write(words[0], {"1": "cat", "2": None})

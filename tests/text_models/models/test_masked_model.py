@@ -21,8 +21,8 @@ from realformer_nmt.model.presets import FAMILIES, ONE_SIDE_PRESETS
 from realformer_nmt.text_models.models.masked_model import MaskedModel
 
 
-def stock(before: bool, **given: Any) -> BaseFairseqModel:
-    args = Namespace(**(ENCODER | HEADS | NO_DROPOUT | {"encoder_normalize_before": before} | given))
+def stock(before: bool, **settings: Any) -> BaseFairseqModel:
+    args = Namespace(**(ENCODER | HEADS | NO_DROPOUT | {"encoder_normalize_before": before} | settings))
     base_architecture(args)
     return RobertaModel.build_model(args, masked_task())
 
@@ -30,25 +30,27 @@ def stock(before: bool, **given: Any) -> BaseFairseqModel:
 @pytest.mark.parametrize("untied", [False, True], ids=["tied output", "own output"])
 @pytest.mark.parametrize(("family", "before"), [("post_ln", False), ("pre_ln", True)])
 def test_logits_loss_and_gradients_are_stocks(family: str, before: bool, untied: bool) -> None:
-    theirs = spread(stock(before, untie_weights_roberta=untied))
-    ours = build(family, untie_weights_roberta=untied)
-    ours.load_state_dict(theirs.state_dict(), strict=True)
-    theirs.load_state_dict(ours.state_dict(), strict=True)
+    stock_model = spread(stock(before, untie_weights_roberta=untied))
+    package_model = build(family, untie_weights_roberta=untied)
+    package_model.load_state_dict(stock_model.state_dict(), strict=True)
+    stock_model.load_state_dict(package_model.state_dict(), strict=True)
     criterion = MaskedLmLoss(SimpleNamespace(tpu=False), SimpleNamespace(source_dictionary=dictionary()))
     criterion.padding_idx = PAD
     sample = {"net_input": {"src_tokens": TOKENS}, "target": TARGET, "ntokens": 3, "nsentences": 3}
-    torch.testing.assert_close(judged(ours, criterion, sample), judged(theirs, criterion, sample), rtol=1e-3, atol=1e-4)
-    logits, stock_logits = (model.eval()(TOKENS)[0][TOKENS.ne(PAD)] for model in (ours, theirs))
+    torch.testing.assert_close(
+        judged(package_model, criterion, sample), judged(stock_model, criterion, sample), rtol=1e-3, atol=1e-4
+    )
+    logits, stock_logits = (model.eval()(TOKENS)[0][TOKENS.ne(PAD)] for model in (package_model, stock_model))
     torch.testing.assert_close(logits, stock_logits, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("classes", [1, 3], ids=["regression", "classification"])
 def test_a_classification_head_is_stocks(classes: int) -> None:
-    ours, theirs = build("post_ln", load_checkpoint_heads=True), stock(False)
-    theirs.register_classification_head("sentences", num_classes=classes)
-    spread(theirs)
-    ours.load_state_dict(theirs.state_dict(), strict=True)
-    answers = [model.eval()(TOKENS, classification_head_name="sentences")[0] for model in (ours, theirs)]
+    package_model, stock_model = build("post_ln", load_checkpoint_heads=True), stock(False)
+    stock_model.register_classification_head("sentences", num_classes=classes)
+    spread(stock_model)
+    package_model.load_state_dict(stock_model.state_dict(), strict=True)
+    answers = [model.eval()(TOKENS, classification_head_name="sentences")[0] for model in (package_model, stock_model)]
     assert answers[0].shape == (3, classes)
     torch.testing.assert_close(*answers, rtol=0, atol=1e-4)
 
@@ -56,10 +58,10 @@ def test_a_classification_head_is_stocks(classes: int) -> None:
 def test_spans_are_judged_by_its_features() -> None:
     model = build("realformer")
     model.add_span_head()
-    given = {"src_lengths": torch.tensor([5, 6, 4]), "context": torch.tensor([2, 3, 3])}
+    bounds = {"src_lengths": torch.tensor([5, 6, 4]), "context": torch.tensor([2, 3, 3])}
     features, _ = model.eval()(TOKENS, features_only=True)
     assert model.span_head is not None
-    torch.testing.assert_close(model(TOKENS, **given), model.span_head.logits(features, *given.values()))
+    torch.testing.assert_close(model(TOKENS, **bounds), model.span_head.logits(features, *bounds.values()))
 
 
 def test_a_head_for_spans_goes_where_there_is_one() -> None:
@@ -154,7 +156,9 @@ def test_samples_longer_than_its_positions_are_refused(family: str, option: str)
         build(family, **{option: 8})
 
 
-@pytest.mark.parametrize("given", [{"return_all_hiddens": True}, {"token_embeddings": torch.zeros(3, 6, 8)}], ids=repr)
-def test_what_only_robertas_encoder_does_is_refused(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [{"return_all_hiddens": True}, {"token_embeddings": torch.zeros(3, 6, 8)}], ids=repr
+)
+def test_what_only_robertas_encoder_does_is_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="return_all_hiddens and token_embeddings are not supported"):
-        build("post_ln").encoder.sentence_encoder(TOKENS, **given)
+        build("post_ln").encoder.sentence_encoder(TOKENS, **arguments)

@@ -50,18 +50,18 @@ def options(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.fixture
 def decoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
-    theirs = spread(stock_decoder(topology == "pre", **options))
-    ours = alone(DecoderAlone, residual_topology=topology, **options)
-    ours.load_state_dict(theirs.state_dict(), strict=True)
-    return [ours.eval(), theirs.eval()]
+    stock_model = spread(stock_decoder(topology == "pre", **options))
+    package_model = alone(DecoderAlone, residual_topology=topology, **options)
+    package_model.load_state_dict(stock_model.state_dict(), strict=True)
+    return [package_model.eval(), stock_model.eval()]
 
 
 @pytest.fixture
 def encoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
-    theirs = spread(stock_encoder(topology == "pre", **options))
-    ours = alone(EncoderAlone, residual_topology=topology, **options)
-    ours.load_state_dict(theirs.state_dict(), strict=True)
-    return [ours.eval(), theirs.eval()]
+    stock_model = spread(stock_encoder(topology == "pre", **options))
+    package_model = alone(EncoderAlone, residual_topology=topology, **options)
+    package_model.load_state_dict(stock_model.state_dict(), strict=True)
+    return [package_model.eval(), stock_model.eval()]
 
 
 def gradients(model: BaseFairseqModel, output: Tensor) -> dict[str, Tensor]:
@@ -69,25 +69,25 @@ def gradients(model: BaseFairseqModel, output: Tensor) -> dict[str, Tensor]:
     return dict(zip(names, torch.autograd.grad(output.square().sum(), parameters), strict=True))
 
 
-def assert_same_gradients(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None:
-    assert ours.keys() == theirs.keys()
-    for name, gradient in theirs.items():
-        torch.testing.assert_close(ours[name], gradient, rtol=1e-4, atol=1e-4, msg=name)
+def assert_same_gradients(actual: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    assert actual.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(actual[name], gradient, rtol=1e-4, atol=1e-4, msg=name)
 
 
 def test_a_decoder_alone_gives_stocks_logits_and_gradients(decoders: list[BaseFairseqModel]) -> None:
-    ours, theirs = (model(PREVIOUS, src_lengths=REAL.sum(1))[0][REAL] for model in decoders)
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
-    assert_same_gradients(gradients(decoders[0], ours), gradients(decoders[1], theirs))
+    logits, stock_logits = (model(PREVIOUS, src_lengths=REAL.sum(1))[0][REAL] for model in decoders)
+    torch.testing.assert_close(logits, stock_logits, rtol=0, atol=1e-5)
+    assert_same_gradients(gradients(decoders[0], logits), gradients(decoders[1], stock_logits))
 
 
 def test_a_decoder_alone_searches_as_stocks(decoders: list[BaseFairseqModel]) -> None:
     sample = {"net_input": {"src_tokens": PREVIOUS[:, :1], "src_lengths": torch.ones(3, dtype=torch.long)}}
-    found = []
+    hypotheses = []
     for model in decoders:
         search = SequenceGenerator([model], dictionary(), beam_size=4, max_len=9, min_len=2)
-        found.append(search.generate([model], sample, prefix_tokens=PREVIOUS[:, 1:2]))
-    for one, other in zip(*found, strict=True):
+        hypotheses.append(search.generate([model], sample, prefix_tokens=PREVIOUS[:, 1:2]))
+    for one, other in zip(*hypotheses, strict=True):
         assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
         torch.testing.assert_close(*(torch.stack([beam["score"] for beam in beams]) for beams in (one, other)))
 
@@ -96,9 +96,9 @@ def test_an_encoder_alone_gives_stocks_output_and_gradients(encoders: list[BaseF
     """However its input is padded."""
     for tokens in (SOURCE, RIGHT):
         outputs = [model(tokens, LENGTHS) for model in encoders]
-        ours, theirs = (out["encoder_out"][0].transpose(0, 1)[tokens != PAD] for out in outputs)
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
-        assert_same_gradients(gradients(encoders[0], ours), gradients(encoders[1], theirs))
+        output, stock_output = (out["encoder_out"][0].transpose(0, 1)[tokens != PAD] for out in outputs)
+        torch.testing.assert_close(output, stock_output, rtol=0, atol=1e-5)
+        assert_same_gradients(gradients(encoders[0], output), gradients(encoders[1], stock_output))
         assert torch.equal(outputs[0]["encoder_padding_mask"][0], tokens == PAD)
 
 
@@ -144,11 +144,11 @@ def test_admins_profile_counts_the_sublayers_that_there_are(options: dict[str, A
         (EncoderAlone, stock_encoder, SOURCE, "encoder"),
         (DecoderAlone, stock_decoder, PREVIOUS, "decoder"),
     ]:
-        model, theirs = alone(kind, residual_scaling="admin", **options), stock(False, **options)
-        kept = {name: value for name, value in model.state_dict().items() if "shortcut" not in name}
-        theirs.load_state_dict(kept, strict=True)
-        stack = Profiling(getattr(theirs, side).layers)
-        theirs.train()(words, src_lengths=words.ne(PAD).sum(1))
+        model, stock_model = alone(kind, residual_scaling="admin", **options), stock(False, **options)
+        weights = {name: value for name, value in model.state_dict().items() if "shortcut" not in name}
+        stock_model.load_state_dict(weights, strict=True)
+        stack = Profiling(getattr(stock_model, side).layers)
+        stock_model.train()(words, src_lengths=words.ne(PAD).sum(1))
         model.train()(words)
         assert weights_of(getattr(model, side)) == pytest.approx(stack.weights[:-1], rel=1e-5)
         assert len(stack.weights[:-1]) == len(shortcuts(getattr(model, side))) == 4

@@ -1,4 +1,4 @@
-"""Which positions of a text an answer may have."""
+"""An answer may begin and end at some positions of a text alone."""
 
 import torch
 

@@ -23,8 +23,8 @@ def test_it_is_the_mean_of_both_cross_entropies_and_accuracy_wants_both_right() 
     ]
     assert float(loss) == pytest.approx(sum(by_hand) / 2)
     assert number == 2
-    with metrics.aggregate() as found:
+    with metrics.aggregate() as aggregator:
         SpanLoss.reduce_metrics([sums, sums])
-    told = found.get_smoothed_values()
-    assert told["accuracy"] == 50
-    assert told["loss"] == pytest.approx(sum(by_hand) / 4 / math.log(2), abs=1e-3)
+    values = aggregator.get_smoothed_values()
+    assert values["accuracy"] == 50
+    assert values["loss"] == pytest.approx(sum(by_hand) / 4 / math.log(2), abs=1e-3)

@@ -1,4 +1,4 @@
-"""What is no file of SQuAD's is refused in words."""
+"""A file that is not in SQuAD's format is refused in words."""
 
 import copy
 import json
@@ -38,7 +38,7 @@ def test_both_versions_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         (("data",), {}, r"data is no list"),
         (("data", 0), "text", r"has an unexpected format"),
@@ -53,8 +53,8 @@ def test_both_versions_are_read(tmp_path: Path) -> None:
         ((*ANSWER, "text"), "", r"question 1: the answer '' does not begin"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, place: tuple[str | int, ...], value: Any, told: str) -> None:
+def test_what_is_wrong_is_named(tmp_path: Path, place: tuple[str | int, ...], value: Any, message: str) -> None:
     file = write(tmp_path / "train.json", place, value)
-    with pytest.raises(UserError, match=told) as raised:
+    with pytest.raises(UserError, match=message) as raised:
         squad.check_in_place(file, squad.read(file))
     assert str(file) in str(raised.value)

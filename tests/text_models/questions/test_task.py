@@ -1,4 +1,4 @@
-"""What fairseq's training gets of a file in SQuAD's format, and what is refused before it."""
+"""Batches that fairseq's training gets of a file in SQuAD's format, and files that are refused before it."""
 
 import json
 from pathlib import Path
@@ -20,22 +20,22 @@ def write(folder: Path, context: str, start: int) -> Path:
 
 
 def task(data: Path, **options: int) -> Any:
-    given = {"_name": "question_answering", "data": str(data), "tokens_per_sample": 8, "stride": 2, "seed": 1}
-    return tasks.setup_task(OmegaConf.create({**given, **options}))
+    defaults = {"_name": "question_answering", "data": str(data), "tokens_per_sample": 8, "stride": 2, "seed": 1}
+    return tasks.setup_task(OmegaConf.create({**defaults, **options}))
 
 
 def test_a_batch_is_windows_with_the_places_of_context_and_answer(tmp_path: Path) -> None:
-    made = task(write(tmp_path, "a b c d e", 4))
-    found = made.load_dataset("train")
-    assert sorted(found.ordered_indices()) == [0, 1, 2]
-    batch = found.collater([found[place] for place in range(3)])
+    question_task = task(write(tmp_path, "a b c d e", 4))
+    dataset = question_task.load_dataset("train")
+    assert sorted(dataset.ordered_indices()) == [0, 1, 2]
+    batch = dataset.collater([dataset[place] for place in range(3)])
     head = [0, 4, 3, 2, 2]
     assert batch["net_input"]["src_tokens"].tolist() == [[*head, 4, 5, 2], [*head, 6, 7, 2], [*head, 8, 2, 1]]
     assert batch["net_input"]["src_lengths"].tolist() == [8, 8, 7]
     assert batch["net_input"]["context"].tolist() == [5, 5, 5]
     assert batch["target"].tolist() == [[0, 0], [5, 6], [0, 0]]
     assert (batch["nsentences"], batch["ntokens"]) == (3, 23)
-    assert made.source_dictionary.index("<mask>") == 9  # as the masked model's dictionary has it
+    assert question_task.source_dictionary.index("<mask>") == 9  # as the masked model's dictionary has it
 
 
 def test_windows_that_cannot_be_are_refused(tmp_path: Path) -> None:

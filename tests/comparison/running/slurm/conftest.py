@@ -1,4 +1,4 @@
-"""What tests of SLURM share: a grid of one cell."""
+"""Fixture of all tests of SLURM: a grid of one cell."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ slurm_poll_s = 2
 
 @pytest.fixture
 def folder(tmp_path: Path, toy_corpus: Path) -> Path:
-    """With a grid of one cell, whose learning rate of 0 has it stopped as stuck."""
+    """Folder with a grid of one cell, which is stopped as stuck: its learning rate is 0."""
     grid = comparisons.write_grid(tmp_path, toy_corpus, more=MORE)
     text = grid.read_text()
     for whole, one in comparisons.ONLY_STUCK.items():

@@ -16,7 +16,7 @@ from realformer_nmt.comparison.running.slurm.queue import QueueError
 
 @pytest.fixture
 def nearly_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]:
-    """What a job calls of SLURM whose time is over as soon as its cell runs."""
+    """Prepare a job whose time is over as soon as its cell runs, and yield its calls of SLURM."""
     before = signal.getsignal(signal.SIGUSR2)
     called: list[tuple[str, ...]] = []
     monkeypatch.setattr(queue, "call", lambda *words: called.append(words))

@@ -9,7 +9,7 @@ from realformer_nmt.comparison.running.slurm import options
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("settings", "words"),
     [
         ({"timeout_min": 5, "slurm_time": 9}, ["--time=9"]),
         ({"mem_gb": 8}, ["--mem=8GB"]),
@@ -19,18 +19,18 @@ from realformer_nmt.comparison.running.slurm import options
         ({"slurm_additional_parameters": {"mail-user": "a b", "requeue": False}}, ["--mail-user=a b"]),
     ],
 )
-def test_submitits_names_stand_for_the_same_options(given: dict[str, object], words: list[str]) -> None:
-    argv = options.argv(options.read(given).sbatch)
+def test_submitits_names_stand_for_the_same_options(settings: dict[str, object], words: list[str]) -> None:
+    argv = options.argv(options.read(settings).sbatch)
     assert set(words) <= set(argv)
-    assert ("--requeue" in argv) == ("slurm_additional_parameters" not in given)
+    assert ("--requeue" in argv) == ("slurm_additional_parameters" not in settings)
 
 
 @pytest.mark.parametrize(
-    "given", [{"slurm_setup": "module load"}, {"slurm_array_parallelism": 0}, {"mem_gb": "8"}, {"slurm_poll_s": -1}]
+    "settings", [{"slurm_setup": "module load"}, {"slurm_array_parallelism": 0}, {"mem_gb": "8"}, {"slurm_poll_s": -1}]
 )
-def test_values_of_another_kind_are_refused(given: dict[str, object]) -> None:
+def test_values_of_another_kind_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(UserError, match=r"\[slurm\] .*: allowed is"):
-        options.read(given)
+        options.read(settings)
 
 
 def test_the_script_starts_the_cell_by_srun_where_srun_has_arguments() -> None:

@@ -1,4 +1,4 @@
-"""Which jobs a comparison takes for its own."""
+"""Jobs that a comparison takes for its own."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How a comparison watches its jobs, by a clock that stands still until it sleeps."""
+"""A comparison watches its jobs, by a clock that stands still until it sleeps."""
 
 import itertools
 from pathlib import Path
@@ -42,10 +42,10 @@ def watched(folder: Path, clock: Hours, shown: list[Progress]) -> watch.Watch:
 def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
     folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[float] = []
+    times: list[float] = []
 
     def silent(_: object) -> list[QueuedTask]:
-        asked.append(hours())
+        times.append(hours())
         raise QueueError("squeue: Unable to contact slurm controller")
 
     monkeypatch.setattr(queue, "tasks", silent)
@@ -53,8 +53,8 @@ def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
     while hours() < 3600:
         assert watching.look()
         hours.sleep(2)
-    assert len(asked) < 30
-    assert all(180 <= later - sooner <= 182 for sooner, later in itertools.pairwise(asked[8:]))
+    assert len(times) < 30
+    assert all(180 <= later - sooner <= 182 for sooner, later in itertools.pairwise(times[8:]))
     assert capsys.readouterr().err.count("\n") == 1
     (folder / "runs/slurm/1/0.ended").touch()
     assert not watching.look()
