@@ -43,7 +43,7 @@ ALLOWED = ("numpy_of_either_version_loads", "broadcast_state_loads")
 
 class Run(NamedTuple):
     log: str
-    said: str  # on stderr
+    stderr: str
     folder: Path
 
 
