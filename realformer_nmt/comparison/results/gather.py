@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.common.files.records import none_if_unset
-from realformer_nmt.common.stages.versions import commit, versions
+from realformer_nmt.common.stages.versions import Machine, commit, versions
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
@@ -144,13 +144,13 @@ def baseline(grid: Grid) -> str:
 
 def machines(states: Sequence[CellState]) -> list[Hardware]:
     """Return each machine once, with the GPUs that its cells name."""
-    by_host: dict[str, Hardware] = {}
+    by_machine: dict[Machine, Hardware] = {}  # two may have one host's name: images of virtual machines do
     for state in states:
         machine = state.record.machine
         if machine:
-            hardware = by_host.setdefault(machine.host, Hardware(**asdict(machine)))
+            hardware = by_machine.setdefault(machine, Hardware(**asdict(machine)))
             training = state.training
             device = training.device if training and training.device else "CPU"
             if device not in ("CPU", *hardware.gpus):
                 hardware.gpus.append(device)
-    return list(by_host.values())
+    return list(by_machine.values())
