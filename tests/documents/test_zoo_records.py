@@ -1,67 +1,102 @@
 """The pages of recipes/zoo's records, against these."""
 
-import json
 import re
+from collections import defaultdict
 
 import pytest
 from program import REPOSITORY
 
 from realformer_nmt.comparison.results import results_file
+from realformer_nmt.comparison.results.cell_result import CellResult
+from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 
 RESULTS = REPOSITORY / "docs" / "results"
+DEPTHS = {"zoo_6l": 6, "zoo_18l": 18, "zoo_36l": 36}
+RATES = (0.001, 0.002)
+
+
+def cells_by_rate(name: str) -> dict[str, dict[float, CellResult]]:
+    """Return the cells in the records of a folder, by family and learning rate."""
+    table: dict[str, dict[float, CellResult]] = defaultdict(dict)
+    for record in (RESULTS / name).glob("*.json"):
+        for cell in results_file.read(record).cells:
+            table[cell.family][float(cell.axes["lr"])] = cell
+    return table
+
+
+def loss(cell: CellResult) -> float:
+    return cell.scores["valid_loss"].score if cell.state == "done" else float("inf")
+
+
+def best_cells(name: str) -> dict[str, CellResult]:
+    """Return the cell of each family at the rate that the validation loss chooses."""
+    return {family: min(by_rate.values(), key=loss) for family, by_rate in cells_by_rate(name).items()}
+
+
+def rows(name: str) -> list[ResultRow]:
+    """Return the rows of a table, at the chosen rates where the record has both."""
+    results = results_file.read(RESULTS / name / "results.json")
+    return results.tuned.rows if results.tuned else results.rows
+
+
+def bleu(cell: CellResult | None) -> str:
+    if cell is None:
+        return ""
+    return f"{cell.scores['bleu'].score:.1f}" if cell.state == "done" else cell.state
+
+
+def leading(name: str) -> list[ResultRow]:
+    return [row for row in rows(name) if row.delta and row.delta["bleu"] > 0 and row.p_holm and row.p_holm < 0.05]
+
+
+def page_of(name: str) -> str:
+    return " ".join((RESULTS / name / "README.md").read_text().split())
 
 
 @pytest.mark.parametrize("name", ["zoo_18l", "zoo_36l"])
 def test_who_leads_in_a_deep_table_is_the_records(name: str) -> None:
-    page = " ".join((RESULTS / name / "README.md").read_text().split())
-    rows = results_file.read(RESULTS / name / "results.json").rows
-    leading = [row for row in rows if row.delta and row.delta["bleu"] > 0 and row.p_holm < 0.05]
-    ahead = [row.delta["bleu"] for row in leading]
-    sentence = re.search(r"are ([\d.]+) to ([\d.]+) BLEU ahead of `pre_ln` here: (.+?) \(p at most ([\d.]+),", page)
+    ahead = [row.delta["bleu"] for row in leading(name) if row.delta]
+    sentence = re.search(
+        r"are ([\d.]+) to ([\d.]+) BLEU ahead of `pre_ln` here: (.+?) \(p at most ([\d.]+),", page_of(name)
+    )
     assert sentence
     least, most, families, p = sentence.groups()
     assert (least, most) == (f"{min(ahead):.1f}", f"{max(ahead):.1f}")
-    assert set(re.findall(r"`(\w+)`", families)) == {row.family for row in leading}
-    assert p == f"{max(row.p_holm for row in leading):.3f}"
+    assert set(re.findall(r"`(\w+)`", families)) == {row.family for row in leading(name)}
+    assert p == f"{max(row.p_holm or 0 for row in leading(name)):.3f}"
 
 
-@pytest.mark.parametrize("name", ["zoo_6l", "zoo_18l", "zoo_36l"])
+@pytest.mark.parametrize("name", DEPTHS)
 def test_the_table_of_every_residual_is_the_records(name: str) -> None:
     page = (RESULTS / name / "README.md").read_text()
-    table = re.findall(r"^\| (\w+) \| `(\w+)` \| ([\w.]+) \| ([\d.]*) ?\| ([\d,]*) ?\|$", page, re.MULTILINE)
-    cells = {cell["family"]: cell for cell in json.loads((RESULTS / name / "results.json").read_text())["cells"]}
-    assert [
-        (idea, family) for idea, families in FAMILIES_BY_IDEA.items() for family in families if family in cells
-    ] == [(idea, family) for idea, family, *_ in sorted(table, key=lambda row: [*FAMILIES].index(row[1]))]
+    table = re.findall(
+        r"^\| (\w+) \| `(\w+)` \| ([\w.]*) ?\| ([\w.]+) \| ([\d.]*) ?\| ([\d,]*) ?\|$", page, re.MULTILINE
+    )
+    by_rate, best = cells_by_rate(name), best_cells(name)
+    assert [(idea, family) for idea, families in FAMILIES_BY_IDEA.items() for family in families if family in best] == [
+        (idea, family) for idea, family, *_ in sorted(table, key=lambda row: [*FAMILIES].index(row[1]))
+    ]
     assert f"{len(table)} families" in page
     for _, family, *figures in table:
-        cell = cells[family]
-        if cell["state"] == "done":
-            bleu, loss = (cell["scores"][metric]["score"] for metric in ("bleu", "valid_loss"))
-            assert figures == [f"{bleu:.1f}", f"{loss:.2f}", f"{cell['parameters']:,}"]
-        else:
-            assert figures == [cell["state"], "", ""]
-
-
-def bleu_by_depth(family: str) -> str:
-    """Return what a family has with 6, 18 and 36 layers, as the page of residuals shows it."""
-    shown = []
-    for name in ("zoo_6l", "zoo_18l", "zoo_36l"):
-        cells = {cell.family: cell for cell in results_file.read(RESULTS / name / "results.json").cells}
-        done = family in cells and cells[family].state == "done"
-        shown.append(f"{cells[family].scores['bleu'].score:.1f}" if done else cells[family].state)
-    return ", ".join(shown)
+        cell = best[family]
+        is_done = cell.state == "done"
+        last = [f"{loss(cell):.2f}", f"{cell.parameters:,}"] if is_done else ["", ""]
+        assert figures == [*(bleu(by_rate[family].get(rate)) for rate in RATES), *last]
 
 
 def test_what_came_out_at_each_depth_is_the_records() -> None:
     page = (REPOSITORY / "docs" / "residuals.md").read_text().partition("\n## Beside the authors' code")[0]
-    rows = [line for line in page.splitlines() if line.startswith("| `")]
-    families = {row: [name for name in re.findall(r"`(\w+)`", row.split(" | ")[0]) if name in FAMILIES] for row in rows}
-    by_family = {family: row for row, named in families.items() for family in named}
-    assert by_family.keys() == {cell.family for cell in results_file.read(RESULTS / "zoo_6l" / "results.json").cells}
-    for family, row in by_family.items():
-        assert (f"`{family}` " if len(families[row]) > 1 else "| ") + bleu_by_depth(family) in row
+    lines = [line for line in page.splitlines() if line.startswith("| `")]
+    families = {
+        line: [name for name in re.findall(r"`(\w+)`", line.split(" | ")[0]) if name in FAMILIES] for line in lines
+    }
+    line_of = {family: line for line, named in families.items() for family in named}
+    best = [best_cells(name) for name in DEPTHS]
+    assert line_of.keys() == best[0].keys()
+    for family, line in line_of.items():
+        figures = ", ".join(bleu(cells[family]) for cells in best)
+        assert (f"`{family}` " if len(families[line]) > 1 else "| ") + figures in line
 
 
 def test_who_grows_better_with_depth_is_the_records() -> None:
@@ -69,47 +104,66 @@ def test_who_grows_better_with_depth_is_the_records() -> None:
     sentence = re.search(r"short trainings of one seed, (.+) are ahead of `pre_ln` with 18 .+ as is `(\w+)`", page)
     assert sentence
     ahead = re.findall(r"`(\w+)`", sentence[1])
-    depths = [results_file.read(RESULTS / name / "results.json").rows for name in ("zoo_18l", "zoo_36l")]
-    leading = [
-        {row.family for row in rows if row.delta and row.delta["bleu"] > 0 and row.p_holm < 0.05} for rows in depths
-    ]
-    assert set(ahead) == set.intersection(*leading)
+    assert set(ahead) == {row.family for row in leading("zoo_18l")} & {row.family for row in leading("zoo_36l")}
     assert all(difference(family) > 0 for family in (*ahead, sentence[2]))
-    assert all(row.delta["bleu"] < 0 for rows in depths for row in rows if row.family == "realformer")
+    behind = [row for name in ("zoo_18l", "zoo_36l") for row in rows(name) if row.family == "realformer"]
+    assert all(row.delta and row.delta["bleu"] < 0 for row in behind)
 
 
-def test_what_is_stuck_with_18_layers_is_the_records() -> None:
-    page = " ".join((RESULTS / "zoo_18l" / "README.md").read_text().split())
-    cells = results_file.read(RESULTS / "zoo_18l" / "results.json").cells
-    stuck = [cell for cell in cells if cell.state == "stuck"]
-    assert (len(stuck), "post_ln") == (4, stuck[0].family)
-    assert "Four families are stuck, among them `post_ln`" in page
-    assert all("after 300 updates" in str(cell.evidence) for cell in stuck)
-
-
-def test_what_is_stuck_with_36_layers_is_the_records() -> None:
-    page = " ".join((RESULTS / "zoo_36l" / "README.md").read_text().split())
-    stuck = [cell for cell in results_file.read(RESULTS / "zoo_36l" / "results.json").cells if cell.state == "stuck"]
-    assert len(stuck) == 5
+@pytest.mark.parametrize("name", ["zoo_18l", "zoo_36l"])
+def test_what_is_stuck_is_the_records(name: str) -> None:
+    number, after = {"zoo_18l": ("Four", 300), "zoo_36l": ("Five", 500)}[name]
+    at_2e_3 = [by_rate[0.002] for by_rate in cells_by_rate(name).values()]
+    stuck = [cell for cell in at_2e_3 if cell.state == "stuck"]
+    assert len(stuck) == {"Four": 4, "Five": 5}[number]
     assert "post_ln" in {cell.family for cell in stuck}
-    assert "Five families are stuck, among them `post_ln`" in page
-    assert all("after 500 updates" in str(cell.evidence) for cell in stuck)
+    assert f"{number} families are stuck at 2e-3, among them `post_ln`" in page_of(name)
+    assert all(f"after {after} updates" in str(cell.evidence) for cell in stuck)
 
 
 def test_how_36_layers_differ_from_18_is_the_records() -> None:
-    page = " ".join((RESULTS / "zoo_36l" / "README.md").read_text().split())
     less, more = (difference(family) for family in ("pre_ln", "dlcl_pre"))
-    assert f"`pre_ln` had {-less:.0f} BLEU more than with 36, `dlcl_pre` {more:.0f} less" in page
+    assert f"`pre_ln` had {-less:.0f} BLEU more than with 36, `dlcl_pre` {more:.0f} less" in page_of("zoo_36l")
 
 
 def difference(family: str) -> float:
-    """BLEU of a family with 36 layers less that with 18."""
-    shallow, deep = (
-        {
-            row.family: row.scores["bleu"].mean
-            for row in results_file.read(RESULTS / name / "results.json").rows
-            if row.seeds
-        }
-        for name in ("zoo_18l", "zoo_36l")
-    )
-    return deep[family] - shallow[family]
+    """Return the BLEU of a family with 36 layers less that with 18."""
+    shallow, deep = (best_cells(name)[family].scores["bleu"].score for name in ("zoo_18l", "zoo_36l"))
+    return float(deep - shallow)
+
+
+def behind_at_1e_3(name: str) -> dict[str, float]:
+    """Return how far each family that learns at both rates is behind at the lower one, in BLEU."""
+    both = {family: by_rate for family, by_rate in cells_by_rate(name).items() if by_rate.keys() == set(RATES)}
+    pairs = {family: [by_rate[rate].scores.get("bleu") for rate in RATES] for family, by_rate in both.items()}
+    return {family: higher.score - lower.score for family, (lower, higher) in pairs.items() if lower and higher}
+
+
+def test_what_the_lower_rate_costs_with_18_layers_is_the_records() -> None:
+    page, behind = page_of("zoo_18l"), behind_at_1e_3("zoo_18l")
+    assert all(cell.axes["lr"] == 0.002 for cell in best_cells("zoo_18l").values() if cell.state == "done")
+    assert f"for each of the {len(behind)} families that learn" in page
+    assert f"at 1e-3 they are {min(behind.values()):.0f} to {max(behind.values()):.0f} BLEU behind" in page
+    lower = {
+        family: by_rate[0.001].scores["bleu"].score
+        for family, by_rate in cells_by_rate("zoo_18l").items()
+        if by_rate[0.001].state == "done"
+    }
+    ahead = [lower[row.family] - lower["pre_ln"] for row in leading("zoo_18l")]
+    assert f"At 1e-3 all six are ahead, too, by {min(ahead):.1f} to {max(ahead):.1f}." in page
+
+
+def test_what_the_lower_rate_costs_with_36_layers_is_the_records() -> None:
+    page, behind = page_of("zoo_36l"), behind_at_1e_3("zoo_36l")
+    assert f"at 1e-3 it is {behind.pop('pre_ln'):.0f} BLEU behind" in page
+    assert len(behind) == 11
+    assert f"is {min(behind.values()):.0f} to {max(behind.values()):.0f} behind" in page
+    devices = [cell.device for cell in results_file.read(RESULTS / "zoo_36l" / "lower_rate.json").cells]
+    assert (len(devices), devices.count("CPU")) == (13, 1)
+
+
+def test_what_the_lower_rate_costs_with_6_layers_is_the_records() -> None:
+    page, behind = page_of("zoo_6l"), behind_at_1e_3("zoo_6l")
+    assert all(cell.axes["lr"] == 0.002 for cell in best_cells("zoo_6l").values())
+    assert f"for each of the {len(behind)} families" in page
+    assert f"at 1e-3 they are {min(behind.values()):.0f} to {max(behind.values()):.0f} BLEU behind" in page
