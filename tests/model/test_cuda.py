@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from gpu import waits
+from gpu_measured import waits
 from tiny import PREVIOUS, SOURCE, build, opened, profiled
 from torch import Tensor
 
