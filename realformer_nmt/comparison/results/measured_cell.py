@@ -20,6 +20,7 @@ from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.command import layers, pasted
+from realformer_nmt.protocols.train import TrainRequest
 from realformer_nmt.tasks import TASKS
 
 
@@ -49,7 +50,7 @@ def describe(state: CellState) -> CellResult:
         finished=record.sessions[-1].finished if record.sessions else None,
         device=none_if_unset(trained.device),
         host=record.machine.host if record.machine else None,
-        commands=commands(cell),
+        commands=commands(trained_on(cell, trained)),
         settings=cell_settings,
         versions=versions_of(trained, run),
         differences=state.differences,
@@ -58,6 +59,17 @@ def describe(state: CellState) -> CellResult:
         curves=CellCurves(train=files.curves.train, valid=files.curves.valid),
         shortcuts=run.models[0].shortcuts or [] if run else [],
     )
+
+
+def trained_on(cell: Cell, record: TrainRecord) -> Cell:
+    """Return a cell that asks for the GPUs that it was trained on: a report may be written on another machine."""
+    if record.gpus is UNSET:
+        return cell
+    stages = []
+    for stage in cell.stages:
+        request = replace(stage.request, gpus=record.gpus) if isinstance(stage.request, TrainRequest) else stage.request
+        stages.append(replace(stage, request=request))
+    return replace(cell, stages=tuple(stages))
 
 
 def settings(train: TrainRecord | None, average: AverageRecord | None, run: RunRecord | None) -> dict[str, object]:
