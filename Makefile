@@ -120,7 +120,8 @@ comet-parity: install ## score tiny COMET models by unbabel-comet, installed apa
 	test -x $(COMET)/bin/python || $(PYTHON) -m venv $(COMET)
 	$(COMET)/bin/python -m pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
 		unbabel-comet==2.2.7 sentencepiece==0.2.0 'setuptools<81'
-	PYTHONPATH=tests/helpers $(COMET)/bin/python tests/helpers/comet_parity.py tests/evaluation/comet/expected_scores.json
+	PYTHONPATH=tests/helpers $(COMET)/bin/python tests/helpers/tiny_models/comet_parity.py \
+		tests/evaluation/comet/expected_scores.json
 	$(TESTING) $(BIN)/python -m pytest tests/evaluation/comet
 
 # AUTHORS_CODE may hold checkouts already, which are used as they are; FAMILIES="rezero dyt" records these alone
@@ -129,7 +130,7 @@ authors-code: install ## run the authors' code of families on the same weights, 
 	test -x $(TENSORFLOW)/bin/python || $(PYTHON) -m venv $(TENSORFLOW)
 	$(TENSORFLOW)/bin/python -m pip install --quiet tensorflow-cpu gin-config tf-keras tf-slim
 	TENSORFLOW_PYTHON=$(TENSORFLOW)/bin/python PYTHONPATH=.:tests/helpers:$(AUTHORS_CODE)/packages $(TESTING) \
-		$(BIN)/python tests/helpers/record_authors_code.py $(AUTHORS_CODE) tests/model/authors_code $(FAMILIES)
+		$(BIN)/python tests/helpers/authors_layers/record_authors_code.py $(AUTHORS_CODE) tests/model/authors_code $(FAMILIES)
 	$(TESTING) $(BIN)/python -m pytest tests/model/test_authors_code.py
 
 # BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU

@@ -1,4 +1,4 @@
-"""Mistaken commands by class of mistake; its test runs them in the folder that tests/helpers/bad_files.py fills.
+"""Mistaken commands by class of mistake; its test runs them in the folder that tests/helpers/faults/bad_files.py fills.
 
 A row is `options | options : values`: each of the options takes each of the values, one command for each pair. A row
 without values has whole commands, such as flags that do not go together.

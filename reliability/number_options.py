@@ -1,6 +1,6 @@
 """Every option of `realformer-nmt` that takes a number, found in its requests, and numbers that nobody means by it.
 
-Its test runs them in the folder that tests/helpers/bad_files.py fills.
+Its test runs them in the folder that tests/helpers/faults/bad_files.py fills.
 """
 
 from dataclasses import Field, fields

@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import commands
 import numpy as np
 import pytest
-import quick_flags
 from filelock import FileLock
 from fixture_types import Command, Once
 from hypothesis import settings
+from programs import commands, quick_flags
 
 from realformer_nmt import plugin
 from reliability import trainings
@@ -116,11 +115,13 @@ def trial_corpus(once: Once) -> Path:
 
 @pytest.fixture(scope="session")
 def compat_answers(once: Once, user_dir: Path) -> dict[str, dict[str, Any]]:
+    helpers = Path(__file__).parent / "helpers"
+
     def ask(folder: Path) -> None:
         for which in ("stock", "mended"):
             done = subprocess.run(
-                [sys.executable, Path(__file__).parent / "helpers" / "compat_probes.py", folder, which],
-                env={**os.environ, "PYTHONPATH": str(user_dir.parent), "OMP_NUM_THREADS": "1"},
+                [sys.executable, helpers / "faults" / "compat_probes.py", folder, which],
+                env={**os.environ, "PYTHONPATH": f"{user_dir.parent}:{helpers}", "OMP_NUM_THREADS": "1"},
                 stdout=subprocess.PIPE,
                 text=True,
                 check=True,

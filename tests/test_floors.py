@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PACKAGE = REPOSITORY / "realformer_nmt"
 FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import commands
 import pytest
+from programs import commands
 
 import realformer_nmt
 from realformer_nmt import cli

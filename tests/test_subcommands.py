@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from program import REPOSITORY, realformer_nmt
+from programs.program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import subcommands as cli
 from realformer_nmt.common.errors import UserError

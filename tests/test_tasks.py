@@ -10,7 +10,7 @@ import pytest
 from fairseq.models import MODEL_REGISTRY
 from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.evaluation.metric_table import METRICS, row_figures
 from realformer_nmt.tasks import TASKS, TRANSLATION, task_named

@@ -3,15 +3,14 @@
 import json
 from pathlib import Path
 
-import analysed
 import numpy as np
 import pytest
-import saved
 import torch
 from fixture_types import Once
 from lxml import etree
-from program import realformer_nmt
+from programs.program import realformer_nmt
 from scipy.stats import entropy
+from tiny_models import analysed, saved
 
 from realformer_nmt.analysis.hooks import CHAINS
 

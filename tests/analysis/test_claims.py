@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-import analysed
 import numpy as np
 import pytest
 from fixture_types import Once
 from msgspec import convert
 from msgspec.structs import replace
+from tiny_models import analysed
 
 from realformer_nmt.analysis import claims
 from realformer_nmt.analysis.analysis_record import AnalysisRecord

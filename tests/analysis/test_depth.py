@@ -1,9 +1,9 @@
 from pathlib import Path
 
-import analysed
 import pytest
 import torch
-from tiny import SIZE
+from tiny_models import analysed
+from tiny_models.tiny import SIZE
 
 from realformer_nmt.analysis import depth
 from realformer_nmt.model.models.admin_profile import is_pending

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from tiny import PREVIOUS, SOURCE, build
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks

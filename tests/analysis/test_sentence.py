@@ -3,10 +3,10 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import analysed
 import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
+from tiny_models import analysed
 
 from realformer_nmt.analysis import sentence
 from realformer_nmt.analysis.hooks import CROSS

@@ -5,8 +5,8 @@ import torch
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_scorer import SequenceScorer
 from searches import Doubled, total_scores
-from stock import spread, stock
-from tiny import EOS, PAD, PREVIOUS, SOURCE, build, dictionary
+from tiny_models.stock import spread, stock
+from tiny_models.tiny import EOS, PAD, PREVIOUS, SOURCE, build, dictionary
 
 TARGET = torch.cat([PREVIOUS[:, 1:], torch.full((3, 1), PAD)], 1)
 TARGET[torch.arange(3), PREVIOUS.ne(PAD).sum(1) - 1] = EOS

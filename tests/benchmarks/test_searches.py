@@ -7,9 +7,9 @@ import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
 from searches import Search, swapped, swaps, tokens_of, total_scores
-from stock import spread, stock
 from ties import widest
-from tiny import SOURCE, build, dictionary
+from tiny_models.stock import spread, stock
+from tiny_models.tiny import SOURCE, build, dictionary
 
 from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import argv
 import numpy as np
 import pytest
 import torch
-from program import realformer_nmt
-from snapshots import save
-from tiny_run import Training
+from programs import argv
+from programs.program import realformer_nmt
+from tiny_models.snapshots import save
+from tiny_models.tiny_run import Training
 
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import average

@@ -12,7 +12,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from snapshots import CFG, save
+from tiny_models.snapshots import CFG, save
 from torch import Tensor
 
 from realformer_nmt.checkpoints.averaging import average

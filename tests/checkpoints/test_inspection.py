@@ -9,8 +9,8 @@ import pytest
 import torch
 from fairseq.models import MODEL_REGISTRY
 from omegaconf import OmegaConf
-from program import realformer_nmt
-from tiny import PREVIOUS, SIZE, SOURCE, build, dictionary
+from programs.program import realformer_nmt
+from tiny_models.tiny import PREVIOUS, SIZE, SOURCE, build, dictionary
 
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.common.errors import UserError

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import argv
 import pytest
 import torch
-from snapshots import CFG, save
+from programs import argv
+from tiny_models.snapshots import CFG, save
 
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import select

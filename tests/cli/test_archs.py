@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from fixture_types import Once
-from program import REPOSITORY, realformer_nmt
+from programs.program import REPOSITORY, realformer_nmt
 
 from realformer_nmt.cli import archs
 from realformer_nmt.model import presets

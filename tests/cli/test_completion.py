@@ -2,8 +2,8 @@
 
 import subprocess
 
-import commands
 import pytest
+from programs import commands
 
 WORDS = {
     "realformer-nmt tra": ["train", "translate"],

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from program import realformer_nmt
+from programs.program import realformer_nmt
 
 from realformer_nmt.cli import doctor
 

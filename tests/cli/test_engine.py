@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from program import REPOSITORY, realformer_nmt
+from programs.program import REPOSITORY, realformer_nmt
 
 from realformer_nmt.cli import engine
 from realformer_nmt.common.errors import UserError

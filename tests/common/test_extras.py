@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 import realformer_nmt
 from realformer_nmt.common.extras import EXTRAS, advice

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.late_imports import frozen
 from realformer_nmt.common.processes.python_subprocess import program

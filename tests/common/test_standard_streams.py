@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PRINT = "try:\n    print('much', flush=True)\nexcept OSError:\n    pass\n"
 STREAMS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fairseq.utils import import_user_module
 from omegaconf import OmegaConf
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import PACKAGE, check, folder_in, for_fairseq

@@ -17,13 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import commands
-import comparisons
 import pytest
 import sacrebleu
-from comparisons import DIVERGED, DONE, STUCK
 from fixture_types import Once
-from program import realformer_nmt
+from grids import comparisons
+from grids.comparisons import DIVERGED, DONE, STUCK
+from programs import commands
+from programs.program import realformer_nmt
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json

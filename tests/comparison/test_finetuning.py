@@ -9,16 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import comparisons
 import numpy as np
 import pytest
-import text_comparisons
 from fixture_types import Command, Once
-from grid_cells import cells_of
-from program import realformer_nmt
+from grids import comparisons, text_comparisons
+from grids.grid_cells import cells_of
+from grids.text_comparisons import rows_of, run, run_of, words
+from programs.program import realformer_nmt
 from scipy.stats import pearsonr, permutation_test, spearmanr
 from sklearn.metrics import matthews_corrcoef
-from text_comparisons import rows_of, run, run_of, words
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison.grid.grid import load

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import comparisons
 import pytest
-from commands import OURS, run
+from grids import comparisons
+from programs.commands import OURS, run
 
 RUN = ("run", "multi30k_en_de", "--layers", "6", "--protocol", "small")
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import OURS, run, starting_forks
 from fixture_types import Once
-from grid_cells import cells_of, corpus_of
-from miniature import miniature
-from recipe import FLAGS, RUN, TINY
-from recipe_runs import start, wait_for
+from grids.grid_cells import cells_of, corpus_of
+from programs.commands import OURS, run, starting_forks
+from recipe_scripts.recipe import FLAGS, RUN, TINY
+from recipe_scripts.recipe_runs import start, wait_for
+from texts.miniature import miniature
 
 import realformer_nmt
 from realformer_nmt.common.errors import UsageError, UserError

@@ -5,18 +5,17 @@ import json
 import re
 from pathlib import Path
 
-import comparisons
 import numpy as np
 import pytest
-import text_comparisons
 import torch
 from fairseq import checkpoint_utils
 from fairseq.data import indexed_dataset
 from fixture_types import Command, Once
-from grid_cells import cells_of
-from program import realformer_nmt
+from grids import comparisons, text_comparisons
+from grids.grid_cells import cells_of
+from grids.text_comparisons import rows_of, run_of, words
+from programs.program import realformer_nmt
 from scipy.stats import permutation_test
-from text_comparisons import rows_of, run_of, words
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json

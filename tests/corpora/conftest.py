@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-import commands
 import pytest
-from archive_fixtures import _no_proxy as _no_proxy
-from archive_fixtures import server as server
-from archive_fixtures import shared_server as shared_server
-from archive_fixtures import waits as waits
+from programs import commands
+from texts.archive_fixtures import _no_proxy as _no_proxy
+from texts.archive_fixtures import server as server
+from texts.archive_fixtures import shared_server as shared_server
+from texts.archive_fixtures import waits as waits
 
 
 @pytest.fixture(scope="module")

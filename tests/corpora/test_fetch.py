@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from archive_server import ArchiveServer, Fault
-from miniature import Miniature, miniature, pack, served
-from program import REPOSITORY, realformer_nmt
+from programs.program import REPOSITORY, realformer_nmt
+from texts.archive_server import ArchiveServer, Fault
+from texts.miniature import Miniature, miniature, pack, served
 
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_server import ArchiveServer
-from miniature import Miniature, miniature
+from texts.archive_server import ArchiveServer
+from texts.miniature import Miniature, miniature
 
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from archive_server import ArchiveServer
-from program import REPOSITORY
-from single_archive import packing
+from programs.program import REPOSITORY
+from texts.archive_server import ArchiveServer
+from texts.single_archive import packing
 
 from realformer_nmt.corpora.archives.download import download
 from realformer_nmt.corpora.progress import watched

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.corpora.manifest import FOLDER, load, read, shipped
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
-import commands
+from programs import commands
 
 from realformer_nmt.corpora.subword_methods import METHODS, learnt
 

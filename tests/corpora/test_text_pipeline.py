@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-import argv
 import pytest
 import sentencepiece
+from programs import argv
 from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.corpora import text_pipeline

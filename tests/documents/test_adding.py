@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 from fixture_types import Command
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PAGE = (REPOSITORY / "docs/adding.md").read_text()
 

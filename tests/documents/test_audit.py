@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 REPORT: dict[str, Any] = {"dependencies": [{"name": "numpy", "version": "2.4.6", "vulns": []}]}
 FLAW = {"id": "PYSEC-2026-1", "fix_versions": ["9.9"]}

@@ -5,13 +5,13 @@ import re
 import sys
 from pathlib import Path
 
-import analysed
-import commands
 import numpy as np
 import pytest
 from fixture_types import Once
 from msgspec import convert
-from program import REPOSITORY
+from programs import commands
+from programs.program import REPOSITORY
+from tiny_models import analysed
 
 from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, needed, table
 

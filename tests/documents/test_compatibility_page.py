@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 TOOL: dict[str, Any] = runpy.run_path(str(REPOSITORY / "tools" / "compatibility.py"))
 PAGE = (REPOSITORY / TOOL["PAGE"]).read_text()

@@ -9,7 +9,7 @@ from collections import defaultdict
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 SUITE, WEBSITE = "constraints.txt", "tools/website/constraints.txt"
 

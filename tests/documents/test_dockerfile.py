@@ -5,7 +5,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 HADOLINT = Path(sysconfig.get_path("scripts"), "hadolint")
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()

@@ -6,11 +6,11 @@ import re
 import shlex
 from pathlib import Path
 
-import commands
 import pytest
 import sacrebleu
 from fixture_types import Once
-from program import REPOSITORY
+from programs import commands
+from programs.program import REPOSITORY
 
 PAGE = (REPOSITORY / "docs/extending.md").read_text()
 BLOCK = re.compile(r"```(python|toml|bash)\n(.*?)```", re.DOTALL)

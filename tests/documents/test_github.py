@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 import realformer_nmt
 

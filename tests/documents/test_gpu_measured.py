@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 ROWS = json.loads((REPOSITORY / "docs" / "results" / "gpu_measured.json").read_text())["rows"]
 SIZES = ("6L-6L", "18L-18L", "60L-12L")

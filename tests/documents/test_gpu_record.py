@@ -5,7 +5,7 @@ import re
 import statistics
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 RESULTS = REPOSITORY / "docs" / "results" / "multi30k_128"
 PAGE = (RESULTS / "README.md").read_text()

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "results" / "gpu_on_paper.md"
 SUMMARY = (REPOSITORY / "docs" / "performance.md").read_text().partition("\n## GPUs\n")[2].partition("\n## ")[0]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PAGES = [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("recipes/*/*.md")]
 LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:a|img)[^>]+(?:href|src)=\"([^\"]+)\"")

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.requests.toml_tables import read_toml
 from realformer_nmt.comparison.grid.grid import load

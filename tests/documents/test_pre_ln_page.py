@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text()
 WORDS = " ".join(PAGE.split())

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from fixture_types import Command
-from recipe import path_with_fairseq
+from recipe_scripts.recipe import path_with_fairseq
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt.comparison.grid import grid

@@ -2,7 +2,7 @@
 
 import json
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 
 def comparisons(record: str) -> dict[str, tuple[float, float]]:

@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid import grid as grids

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-import recorded
+from grids import recorded
 
 CELLS = {cell.name: cell for cell in recorded.cells()}
 each_cell = pytest.mark.parametrize("name", CELLS)

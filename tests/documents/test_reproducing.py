@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.comparison.grid.corpus import Options
 from realformer_nmt.comparison.run import RunRequest

@@ -3,8 +3,8 @@
 import importlib
 import re
 
-from program import REPOSITORY
-from record_authors_code import FAMILIES as FAMILIES_RUN
+from authors_layers.record_authors_code import FAMILIES as FAMILIES_RUN
+from programs.program import REPOSITORY
 
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA

@@ -5,7 +5,7 @@ import re
 import statistics
 from typing import Any
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 RESULTS = REPOSITORY / "docs" / "results"
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 MOST = {
     "functions that take a Namespace": 3,  # where a command begins

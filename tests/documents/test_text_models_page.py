@@ -5,7 +5,7 @@ import re
 from itertools import groupby
 from typing import Any
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "results" / "long_inputs.md").read_text()
 GUIDE = " ".join((REPOSITORY / "docs" / "text_models.md").read_text().split())

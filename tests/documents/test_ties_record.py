@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 ROWS: list[dict[str, Any]] = json.loads((REPOSITORY / "docs/results/ties.json").read_text())["rows"]
 COMPARED = [(row, name, comparison) for row in ROWS for name, comparison in row["against stock"].items()]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 MKDOCS = Path(sys.prefix, "docs", "bin", "mkdocs")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.comparison.results import results_file
 from realformer_nmt.comparison.results.cell_result import CellResult

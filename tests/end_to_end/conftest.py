@@ -6,12 +6,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import text_corpora
-from commands import fairseq as command
-from commands import kill_after
-from processes import said
-from reports import updates
-from runs import LANGUAGES, LETTERS, SENTENCES, TRAINING, UPDATES, Compose, Trained, at_update, average, family_options
+from programs.commands import fairseq as command
+from programs.commands import kill_after
+from programs.processes import said
+from programs.reports import updates
+from programs.runs import (
+    LANGUAGES,
+    LETTERS,
+    SENTENCES,
+    TRAINING,
+    UPDATES,
+    Compose,
+    Trained,
+    at_update,
+    average,
+    family_options,
+)
+from texts import text_corpora
 
 Once = Callable[[str, Callable[[Path], None]], Path]
 

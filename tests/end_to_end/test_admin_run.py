@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import commands
 import pytest
 import torch
-from processes import run_all, said
-from reports import losses, updates
-from runs import Compose, Trained, at_update, load
+from programs import commands
+from programs.processes import run_all, said
+from programs.reports import losses, updates
+from programs.runs import Compose, Trained, at_update, load
 
 TORCHRUN = [*commands.TORCHRUN, "--standalone", "--nproc-per-node", "2"]
 PROFILE = re.compile(r"ADMIN profile of the first batch, (\w+): w = ([\d., ]+)")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import kill_after
-from processes import said
-from reports import parse, updates
-from runs import UPDATES, Compose, at_update, family_options
+from programs.commands import kill_after
+from programs.processes import said
+from programs.reports import parse, updates
+from programs.runs import UPDATES, Compose, at_update, family_options
 
 FAMILIES = ["admin", "deepnorm", "post_ln", "pre_ln", "realformer", "resi_dual", "synthesizer_dense_vanilla", "mhc"]
 PRECISIONS = {"fp32": (), "bf16": ("--bf16",), "fp16": ("--fp16", "--fp16-init-scale", 4), "amp": ("--amp",)}

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import sacrebleu
 import torch
-from processes import run_all, said
-from reports import parse, updates
-from runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load, load_state
+from programs.processes import run_all, said
+from programs.reports import parse, updates
+from programs.runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load, load_state
 
 from realformer_nmt.model.presets import FAMILIES
 

@@ -6,10 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import commands
-import fork_client
 import pytest
-from stock_runs import TINY, difference
+from programs import commands, fork_client
+from programs.stock_runs import TINY, difference
 
 from realformer_nmt.common.processes.python_subprocess import program
 

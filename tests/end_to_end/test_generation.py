@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from commands import fairseq as command
 from fairseq import checkpoint_utils
 from fixture_types import Once
-from processes import run_all, said
-from reports import Translations, parse
-from runs import LANGUAGES, SENTENCES, UPDATES, Compose, Trained, at_update
+from programs.commands import fairseq as command
+from programs.processes import run_all, said
+from programs.reports import Translations, parse
+from programs.runs import LANGUAGES, SENTENCES, UPDATES, Compose, Trained, at_update
 
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.models.model import TranslationModel

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from commands import fairseq as command
-from processes import run_all, said
-from reports import losses, parse
-from runs import SENTENCES, Compose, load_state
+from programs.commands import fairseq as command
+from programs.processes import run_all, said
+from programs.reports import losses, parse
+from programs.runs import SENTENCES, Compose, load_state
 
 SETTINGS = """
 common: {{cpu: true, user_dir: {user_dir}, log_format: simple, log_interval: 1, seed: 1}}

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from processes import run_all
-from reports import parse, validation
-from runs import Compose
+from programs.processes import run_all
+from programs.reports import parse, validation
+from programs.runs import Compose
 
 SHAPE = [
     f"--{side}-{name}={value}"

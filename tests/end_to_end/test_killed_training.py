@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from commands import fairseq as command
-from commands import kill_after
 from fixture_types import Command
+from programs.commands import fairseq as command
+from programs.commands import kill_after
 
 import realformer_nmt
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import fairseq as command
-from processes import outcomes_of, run_all
-from reports import losses, parse
-from runs import COMMON, SENTENCES, Compose, load, load_state
+from programs.commands import fairseq as command
+from programs.processes import outcomes_of, run_all
+from programs.reports import losses, parse
+from programs.runs import COMMON, SENTENCES, Compose, load, load_state
 
 PAIRS = ("--lang-pairs", "src-tgt,tgt-src")
 LEGACY = ("--task", "multilingual_translation", *PAIRS)

@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import commands
 import pytest
 import torch
-from processes import said
-from program import REPOSITORY, realformer_nmt
-from runs import load, load_state
-from text_corpora import LETTERS, pieces, write_questions
+from programs import commands
+from programs.processes import said
+from programs.program import REPOSITORY, realformer_nmt
+from programs.runs import load, load_state
+from texts.text_corpora import LETTERS, pieces, write_questions
 
 SECTION = (REPOSITORY / "docs/text_models.md").read_text().partition("\n## Questions about a text\n")[2]
 LINES = SECTION.partition("```bash\n")[2].partition("```")[0].replace("\\\n", " ").splitlines()

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import quick_flags
 from omegaconf import OmegaConf
+from programs import quick_flags
 
 WORDS = ("--lr", "0.5,0.25", "--adam-betas", "(0.5, 0.75)", "--optimizer", "adam", "--update-freq", "2,3")
 PROGRAM = f"import quick_flags; from omegaconf import OmegaConf; print(OmegaConf.to_yaml(quick_flags.parsed(*{WORDS})))"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import fairseq as command
 from fixture_types import Once
-from processes import said
-from program import realformer_nmt
-from runs import at_update, load, load_state
+from programs.commands import fairseq as command
+from programs.processes import said
+from programs.program import realformer_nmt
+from programs.runs import at_update, load, load_state
 
 LETTERS = "abcdefgh"
 SENTINELS = "".join(f"<extra_{number}> 1\n" for number in range(8))

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import fairseq as command
-from processes import said
-from reports import losses, updates
+from programs.commands import fairseq as command
+from programs.processes import said
+from programs.reports import losses, updates
 
 WORDS = [f"w{number}" for number in range(10)]
 DEEP = ("--encoder-layers", 18, "--decoder-layers", 18)  # of width 64

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import torch
-from commands import fairseq as command
-from processes import said
-from program import realformer_nmt
-from runs import at_update, load, load_state
-from text_corpora import LANGUAGE, MASKED, PLACED, SENTENCES
+from programs.commands import fairseq as command
+from programs.processes import said
+from programs.program import realformer_nmt
+from programs.runs import at_update, load, load_state
+from texts.text_corpora import LANGUAGE, MASKED, PLACED, SENTENCES
 
 FAST = ("--cpu", "--num-workers", 0, "--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--log-format", "simple")
 

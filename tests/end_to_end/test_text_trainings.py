@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import TORCHRUN, kill_after
-from commands import fairseq as command
-from processes import said
-from runs import at_update, load, load_state
-from text_corpora import LANGUAGE, MASKED
+from programs.commands import TORCHRUN, kill_after
+from programs.commands import fairseq as command
+from programs.processes import said
+from programs.runs import at_update, load, load_state
+from texts.text_corpora import LANGUAGE, MASKED
 
 SAVED, KILLED, LAST = 2, 3, 5
 UPDATES = 9  # over the end of an epoch, whose last update has a batch for one rank alone

@@ -10,9 +10,9 @@ import sacrebleu
 import torch
 from fairseq import checkpoint_utils
 from fixture_types import Once
-from processes import outcomes_of, run_all
-from reports import losses, parse, validation
-from runs import SENTENCES, Compose, Trained, load, load_state
+from programs.processes import outcomes_of, run_all
+from programs.reports import losses, parse, validation
+from programs.runs import SENTENCES, Compose, Trained, load, load_state
 
 from realformer_nmt.model.models.model import TranslationModel
 

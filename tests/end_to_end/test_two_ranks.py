@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import commands
+from programs import commands
 
 from reliability import ranks, trainings
 

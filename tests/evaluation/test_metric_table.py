@@ -4,9 +4,9 @@ import itertools
 from pathlib import Path
 
 import pytest
-from lower_is_better import add_ter
+from grids.lower_is_better import add_ter
 from sacrebleu.metrics import TER
-from word_salad import texts
+from texts.word_salad import texts
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid

@@ -6,7 +6,7 @@ import pytest
 from fairseq.data import Dictionary
 from fairseq.scoring.bleu import BleuConfig, Scorer
 from sacrebleu.metrics import CHRF
-from word_salad import texts
+from texts.word_salad import texts
 
 from realformer_nmt.evaluation import metrics
 from realformer_nmt.evaluation.metric_table import RAW, ChrF, bleu, tokenised_bleu

@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
-from translation_records import record
+from texts.translation_records import record
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import published, scoring

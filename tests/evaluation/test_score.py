@@ -7,12 +7,12 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-import argv
 import pytest
-import tiny_comet
-import translation_records
 from msgspec import to_builtins
-from word_salad import texts
+from programs import argv
+from texts import translation_records
+from texts.word_salad import texts
+from tiny_models import tiny_comet
 
 from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError

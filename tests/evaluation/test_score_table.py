@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from translation_records import record
+from texts.translation_records import record
 
 from realformer_nmt.evaluation import score_table
 

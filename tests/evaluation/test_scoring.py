@@ -8,14 +8,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import argv
-import commands
 import pytest
-import tiny_comet
 import torch
-from program import realformer_nmt
+from programs import argv, commands
+from programs.program import realformer_nmt
 from sacrebleu.metrics import BLEU
-from tiny_run import Training
+from tiny_models import tiny_comet
+from tiny_models.tiny_run import Training
 
 from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common.errors import UserError

@@ -8,12 +8,12 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-import argv
 import numpy as np
 import pytest
-from program import realformer_nmt
+from programs import argv
+from programs.program import realformer_nmt
 from sacrebleu.metrics import BLEU
-from translation_records import record
+from texts.translation_records import record
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records

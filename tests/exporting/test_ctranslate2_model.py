@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import ctranslate2
-import exportable
 import pytest
-from exportable import LONGEST
+from tiny_models import exportable
+from tiny_models.exportable import LONGEST
 
 from realformer_nmt import subcommands
 from realformer_nmt.kernels.precision import supported

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import exportable
-import malicious
 import pytest
-import saved
 import torch
-from program import realformer_nmt
+from faults import malicious
+from programs.program import realformer_nmt
+from tiny_models import exportable, saved
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.files.text_lines import sha256

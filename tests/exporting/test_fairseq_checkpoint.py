@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import commands
-import exportable
 import pytest
 import torch
-from program import realformer_nmt
-from reports import Hypothesis, parse
+from programs import commands
+from programs.program import realformer_nmt
+from programs.reports import Hypothesis, parse
+from tiny_models import exportable
 
 CASES = {
     "admin": ("admin_tiny", ()),

@@ -4,12 +4,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-import exportable
 import pytest
 import torch
 from fairseq.models.transformer import TransformerModel
 from fairseq.models.transformer.transformer_legacy import base_architecture
-from tiny import PAD, PREVIOUS, SOURCE, task
+from tiny_models import exportable
+from tiny_models.tiny import PAD, PREVIOUS, SOURCE, task
 from torch.testing import assert_close
 
 from realformer_nmt.common.errors import UserError

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import exportable
 import pytest
 import torch
 import transformers
-from tiny import PAD, PREVIOUS
+from tiny_models import exportable
+from tiny_models.tiny import PAD, PREVIOUS
 from torch.testing import assert_close
 
 from realformer_nmt import subcommands

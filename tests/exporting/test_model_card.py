@@ -4,9 +4,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import exportable
 import pytest
 import yaml
+from tiny_models import exportable
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json

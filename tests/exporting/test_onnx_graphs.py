@@ -5,9 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import exportable
 import onnx
 import pytest
+from tiny_models import exportable
 
 from realformer_nmt import subcommands
 from realformer_nmt.exporting import onnx_decoding

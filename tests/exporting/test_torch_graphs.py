@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import exportable
+from tiny_models import exportable
 
 from realformer_nmt import subcommands
 from realformer_nmt.serving import translator

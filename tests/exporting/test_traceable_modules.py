@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import exportable
 import numpy as np
 import onnxruntime
 import pytest
 import torch
-from tiny import PAD
+from tiny_models import exportable
+from tiny_models.tiny import PAD
 
 from realformer_nmt.exporting.onnx_graphs import save
 from realformer_nmt.exporting.traceable_modules import reading, traceable, writing

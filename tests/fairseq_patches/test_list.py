@@ -6,7 +6,7 @@ from pathlib import Path
 
 import fairseq
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt.fairseq_patches.options import literal_options

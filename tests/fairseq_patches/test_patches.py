@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from fixture_types import Command, Once
-from stock_runs import TINY, load
+from programs.stock_runs import TINY, load
 
 from realformer_nmt.fairseq_patches.messages import quiet
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.figures.drawing import Drawing, styled
 

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 import torch
-from tiny import PAD, SOURCE, build, dictionary
+from tiny_models.tiny import PAD, SOURCE, build, dictionary
 from torch import Tensor
 
 from realformer_nmt.common.errors import UserError

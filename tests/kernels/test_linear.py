@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from prepared_beams import beams_before_and_after
-from tiny import COMBINATIONS, PREVIOUS, SOURCE, build, combination
+from formulas.prepared_beams import beams_before_and_after
+from tiny_models.tiny import COMBINATIONS, PREVIOUS, SOURCE, build, combination
 from torch import nn
 
 from realformer_nmt.kernels import linear, matmul, precision

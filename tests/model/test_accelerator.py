@@ -7,12 +7,13 @@ import subprocess
 import sys
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 from torch.utils import backend_registration
 
 from realformer_nmt.model.presets import FAMILIES
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+HELPERS = REPOSITORY / "tests/helpers"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{HELPERS}", "OMP_NUM_THREADS": "1"}
 pytestmark = pytest.mark.skipif(
     not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"),
     reason="this torch has no devices without values but meta, which meets any other",
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_every_family_trains_and_decodes_elsewhere_alone() -> None:
     """The trial has a process of its own, since a device is registered for good."""
-    command = [sys.executable, REPOSITORY / "tests/helpers/on_accelerator.py"]
+    command = [sys.executable, HELPERS / "formulas/on_accelerator.py"]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
     outcomes = json.loads(done.stdout.splitlines()[-1])
     slipped, waited = outcomes.pop("add_a_tensor_of_the_cpu"), outcomes.pop("wait_for_a_value")

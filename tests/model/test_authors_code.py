@@ -9,8 +9,8 @@ import json
 
 import pytest
 import torch
-from program import REPOSITORY
-from record_authors_code import FAMILIES, Source
+from authors_layers.record_authors_code import FAMILIES, Source
+from programs.program import REPOSITORY
 
 RECORDS = REPOSITORY / "tests/model/authors_code"
 

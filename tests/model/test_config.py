@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tiny import build
+from tiny_models.tiny import build
 
 REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
     "topology": ({"residual_topology": "sandwich"}, "--residual-topology sandwich is not one of post, pre, dual"),

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from gpu_measured import waits
-from tiny import PREVIOUS, SOURCE, build, opened, profiled
+from tiny_models.tiny import PREVIOUS, SOURCE, build, opened, profiled
 from torch import Tensor
 
 from realformer_nmt.model.models.model import TranslationModel

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-from program import REPOSITORY
-from tiny import PAD, PREVIOUS, SOURCE, build, combination, profiled
+from programs.program import REPOSITORY
+from tiny_models.tiny import PAD, PREVIOUS, SOURCE, build, combination, profiled
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -3,7 +3,7 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import EOS, PAD, combination, profiled
+from tiny_models.tiny import EOS, PAD, combination, profiled
 
 from realformer_nmt.model.attention.carry import CARRIES, Carried
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from exportable import source
-from tiny import PREVIOUS, SOURCE, build, profiled
+from tiny_models.exportable import source
+from tiny_models.tiny import PREVIOUS, SOURCE, build, profiled
 from torch import Tensor, nn
 from torch.nn import functional
 

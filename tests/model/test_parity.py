@@ -9,8 +9,8 @@ import torch
 from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss
 from fairseq.models.transformer import TransformerModel
 from fairseq.sequence_generator import SequenceGenerator
-from stock import stock
-from tiny import EOS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, task
+from tiny_models.stock import stock
+from tiny_models.tiny import EOS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, task
 
 from realformer_nmt.model.models.model import TranslationModel
 

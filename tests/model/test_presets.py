@@ -12,7 +12,7 @@ from fairseq import options
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer.transformer_legacy import transformer_iwslt_de_en, transformer_wmt_en_de
 from omegaconf import OmegaConf
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES, PRESETS, SIZES

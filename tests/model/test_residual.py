@@ -1,7 +1,7 @@
 """Topologies over three sub-layers against their formulas, written out by hand."""
 
 import torch
-from topologies import Pass
+from formulas.topologies import Pass
 from torch import Tensor, nn
 
 from realformer_nmt.model.residual import TOPOLOGIES

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq.optim.adam import Adam
-from tiny import dictionary
+from tiny_models.tiny import dictionary
 from torch import nn
 
 from realformer_nmt.model.models.model import embedding

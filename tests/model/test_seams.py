@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from tiny import PAD, PREVIOUS, SOURCE, build, profiled, step_by_step
+from tiny_models.tiny import PAD, PREVIOUS, SOURCE, build, profiled, step_by_step
 from torch import Tensor, nn
 
 from realformer_nmt.model.attention.attention import SelfAttention

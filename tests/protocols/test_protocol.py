@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paper_table import EVERYWHERE, NAMES, ROWS, Row
-from printed import dry_run, flags
+from grids.paper_table import EVERYWHERE, NAMES, ROWS, Row
+from recipe_scripts.printed import dry_run, flags
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError

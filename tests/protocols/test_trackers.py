@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import commands
-import comparisons
 import pytest
+from grids import comparisons
+from programs import commands
 
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.protocols import run_files

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from fairseq.logging import progress_bar
-from printed import dry_run, flags
-from program import realformer_nmt
+from programs.program import realformer_nmt
+from recipe_scripts.printed import dry_run, flags
 
 from realformer_nmt.cli import main
 from realformer_nmt.corpora import manifest

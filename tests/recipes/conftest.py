@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from archive_server import ArchiveServer
-from miniature import miniature
-from recipe import forked, path_with_program, script
-from recipe_runs import environment
+from recipe_scripts.recipe import forked, path_with_program, script
+from recipe_scripts.recipe_runs import environment
+from texts.archive_server import ArchiveServer
+from texts.miniature import miniature
 
 from realformer_nmt.corpora.manifest import load
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from noted import models, run
-from printed import flags
+from recipe_scripts.noted import models, run
+from recipe_scripts.printed import flags
 
 GERMAN = [f"satz {number}" for number in range(7)]
 PAIRS = 3

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from noted import models, run
-from printed import flags
+from recipe_scripts.noted import models, run
+from recipe_scripts.printed import flags
 
 
 def test_the_students_differ_in_their_targets_alone(tmp_path: Path) -> None:

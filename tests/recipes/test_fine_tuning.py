@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from noted import models, run
-from printed import flags
+from recipe_scripts.noted import models, run
+from recipe_scripts.printed import flags
 
 
 def test_each_model_that_is_trained_on_has_one_beside_it_that_is_not(tmp_path: Path) -> None:

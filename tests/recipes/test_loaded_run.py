@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recipe import RUN
+from recipe_scripts.recipe import RUN
 
 import realformer_nmt
 from realformer_nmt.common.files.text_lines import read_lines

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import REPOSITORY
-from recipe_runs import environment
+from programs.program import REPOSITORY
+from recipe_scripts.recipe_runs import environment
 
 NOTEBOOK = REPOSITORY / "recipes" / "quickstart" / "quickstart.ipynb"
 SCRIPT = "%%bash\n"

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import torch
-from printed import flags
-from program import REPOSITORY
-from recipe import FLAGS, RUN, commands, script
-from recipe_runs import environment, freeze, kill, start, wait_for
+from programs.program import REPOSITORY
+from recipe_scripts.printed import flags
+from recipe_scripts.recipe import FLAGS, RUN, commands, script
+from recipe_scripts.recipe_runs import environment, freeze, kill, start, wait_for
 
 STAGES = ("prepare", "train", "average", "translate", "score")
 Scored = Callable[[str], Path]

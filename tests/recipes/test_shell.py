@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from printed import flags
-from program import REPOSITORY
-from recipe import commands
-from recipe_runs import environment
+from programs.program import REPOSITORY
+from recipe_scripts.printed import flags
+from recipe_scripts.recipe import commands
+from recipe_scripts.recipe_runs import environment
 
 RECIPES = REPOSITORY / "recipes"
 SCRIPTS = sorted([*RECIPES.rglob("*.sh"), *RECIPES.rglob("*.sbatch")])

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import commands
 import pytest
-import recipe
-import saved
 import torch
 from fairseq.data import Dictionary
-from printed import dry_run
-from program import realformer_nmt
-from recipe_runs import environment
+from programs import commands
+from programs.program import realformer_nmt
+from recipe_scripts import recipe
+from recipe_scripts.printed import dry_run
+from recipe_scripts.recipe_runs import environment
+from tiny_models import saved
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json

@@ -1,6 +1,6 @@
 """recipes/zoo compares every family, and its README counts the trainings."""
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.model.presets import FAMILIES

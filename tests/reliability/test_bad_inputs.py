@@ -4,9 +4,9 @@ import re
 import shutil
 from pathlib import Path
 
-import bad_files
 import pytest
-from bad_inputs import CONTRADICTIONS, MISTAKES, Mistake
+from faults import bad_files
+from faults.bad_inputs import CONTRADICTIONS, MISTAKES, Mistake
 
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError

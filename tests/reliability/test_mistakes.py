@@ -7,10 +7,10 @@ import os
 import shutil
 from pathlib import Path
 
-import bad_files
 import pytest
+from faults import bad_files
 from fixture_types import Once
-from processes import Outcome, outcomes_of
+from programs.processes import Outcome, outcomes_of
 
 from realformer_nmt import cli
 from reliability import mistakes

@@ -9,8 +9,8 @@ import shutil
 import time
 from pathlib import Path
 
-import bad_files
 import pytest
+from faults import bad_files
 from fixture_types import Once
 
 from realformer_nmt import cli, subcommands

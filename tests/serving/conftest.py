@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_run import Training
+from tiny_models.tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.serving.translator import Translator

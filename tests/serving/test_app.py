@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving_client import Client, hypotheses, serving
+from pages.serving_client import Client, hypotheses, serving
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.serving.batching import WaitingRequest, answer

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from serving_client import Client, serving
+from pages.serving_client import Client, serving
 
 from realformer_nmt.serving.limits import Limits
 

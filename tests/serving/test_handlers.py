@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import saved
 import torch
-from serving_client import Client, serving
-from tiny_run import Training
+from pages.serving_client import Client, serving
+from tiny_models import saved
+from tiny_models.tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.analysis import loaded_model

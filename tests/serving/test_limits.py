@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from serving_client import hypotheses, serving
+from pages.serving_client import hypotheses, serving
 
 import realformer_nmt
 from realformer_nmt.serving.limits import Limits

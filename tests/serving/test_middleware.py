@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from serving_client import Client, serving
+from pages.serving_client import Client, serving
 
 from realformer_nmt.serving.limits import Limits
 

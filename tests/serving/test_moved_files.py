@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import sentencepiece
-from serving_client import serving
+from pages.serving_client import serving
 
 from realformer_nmt.serving.serve import ServeRequest
 from realformer_nmt.serving.served_models import Served, serve

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-import argv
 import pytest
+from programs import argv
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import choices_of

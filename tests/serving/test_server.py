@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import commands
 import pytest
-from serving_client import Client
+from pages.serving_client import Client
+from programs import commands
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError

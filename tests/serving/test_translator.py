@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import commands
 import pytest
+from programs import commands
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError

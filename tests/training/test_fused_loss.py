@@ -11,7 +11,7 @@ from fairseq.criterions import FairseqCriterion, build_criterion
 from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
-from fairseq_config import configured
+from programs.fairseq_config import configured
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from fairseq import optim
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, build_lr_scheduler
-from fairseq_config import configured
 from fixture_types import Command
+from programs.fairseq_config import configured
 
 
 def schedule(*arguments: object) -> FairseqLRScheduler:

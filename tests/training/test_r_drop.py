@@ -9,8 +9,8 @@ import torch
 from fairseq.criterions import FairseqCriterion, build_criterion
 from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss
 from fairseq.logging import metrics
-from fairseq_config import configured
-from tiny import PAD, PREVIOUS, SOURCE, build, dictionary
+from programs.fairseq_config import configured
+from tiny_models.tiny import PAD, PREVIOUS, SOURCE, build, dictionary
 from torch import Tensor
 from torch.nn.functional import kl_div
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 import torch.multiprocessing
 from fairseq import optim
-from fairseq_config import configured
-from gradients import give_gradients, parameters
+from formulas.gradients import give_gradients, parameters
+from programs.fairseq_config import configured
 
 from realformer_nmt.training.radam import FairseqRAdam, RAdam
 

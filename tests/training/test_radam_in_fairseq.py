@@ -8,8 +8,8 @@ import torch
 import torch.multiprocessing
 from fairseq import optim
 from fairseq.optim import FP16Optimizer, MemoryEfficientFP16Optimizer
-from fairseq_config import configured
-from gradients import give_gradients, parameters
+from formulas.gradients import give_gradients, parameters
+from programs.fairseq_config import configured
 
 from realformer_nmt.training.radam import FairseqRAdam, RAdam
 

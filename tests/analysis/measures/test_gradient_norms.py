@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import analysed
 import pytest
 import torch
+from tiny_models import analysed
 from torch.nn.functional import cross_entropy
 
 from realformer_nmt.analysis.measures import gradients

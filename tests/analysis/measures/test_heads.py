@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy as scipy_entropy
-from tiny import EOS, PAD, build, dictionary
+from tiny_models.tiny import EOS, PAD, build, dictionary
 from torch import Tensor
 
 from realformer_nmt.analysis import hooks

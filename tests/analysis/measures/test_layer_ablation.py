@@ -3,8 +3,8 @@
 import math
 from pathlib import Path
 
-import analysed
 import pytest
+from tiny_models import analysed
 
 from realformer_nmt.analysis.measures import layer_ablation
 from realformer_nmt.analysis.measures.losses import loss

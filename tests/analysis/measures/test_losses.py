@@ -1,9 +1,9 @@
 import math
 from pathlib import Path
 
-import analysed
 import pytest
 import torch
+from tiny_models import analysed
 
 from realformer_nmt.analysis.measures import losses
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-import analysed
 import numpy as np
 import pytest
 import torch
+from tiny_models import analysed
 
 from realformer_nmt.analysis.analysis_record import ShortcutTerms
 from realformer_nmt.analysis.measures import stream

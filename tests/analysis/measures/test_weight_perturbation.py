@@ -1,8 +1,8 @@
 from pathlib import Path
 
-import analysed
 import pytest
 import torch
+from tiny_models import analysed
 
 from realformer_nmt.analysis.measures import weight_perturbation
 

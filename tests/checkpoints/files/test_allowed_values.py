@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import saved
+from tiny_models import saved
 
 from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
 

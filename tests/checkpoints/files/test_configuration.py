@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import saved
 import torch
 from fairseq import checkpoint_utils, utils
 from fairseq.dataclass.utils import overwrite_args_by_name
 from omegaconf import OmegaConf
+from tiny_models import saved
 
 from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
 from realformer_nmt.common.errors import UserError

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from slow_writers import FILE, writer
+from programs.slow_writers import FILE, writer
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed, open_regular_file

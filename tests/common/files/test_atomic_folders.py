@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from slow_writers import FOLDER, writer
+from programs.slow_writers import FOLDER, writer
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed_folder

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import is_locked, locked

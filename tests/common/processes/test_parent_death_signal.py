@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from program import REPOSITORY
+from programs.program import REPOSITORY
 
 PARENT = """
 import subprocess, sys

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import saved
 from msgspec import Struct
 from msgspec.structs import fields
+from tiny_models import saved
 
 from realformer_nmt.analysis.analysis_record import AnalysisRecord
 from realformer_nmt.checkpoints.average_record import AverageRecord

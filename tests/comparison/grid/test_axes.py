@@ -5,9 +5,9 @@ import io
 from pathlib import Path
 
 import pytest
+from grids.sample_results import CellScore, Results, make_cell, rows, sample
 from lxml import html
 from msgspec.structs import replace
-from sample_results import CellScore, Results, make_cell, rows, sample
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import argv
 import pytest
-from grid_cells import cells_of, corpus_of
+from grids.grid_cells import cells_of, corpus_of
+from programs import argv
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load

@@ -3,13 +3,13 @@
 import io
 from collections.abc import Callable, Iterator
 
-import browsers
 import pytest
 from fixture_types import Once
+from grids.sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from msgspec.structs import replace
+from pages import browsers
 from PIL import Image
 from playwright.sync_api import Page
-from sample_results import FAMILIES, Results, changed, empty, sample, unfinished
 from test_document import HOSTILE
 
 from realformer_nmt.comparison.report import document

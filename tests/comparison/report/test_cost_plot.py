@@ -4,9 +4,9 @@ import re
 import statistics
 
 import pytest
+from grids.sample_results import CellResult, CellScore, Results, empty, sample
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from msgspec.structs import replace
-from sample_results import CellResult, CellScore, Results, empty, sample
 from test_plots import marks, points, title
 from test_side_labels import collisions, words
 

@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from msgspec.structs import replace
-from sample_results import (
+from grids.sample_results import (
     FAMILIES,
     CurvePoint,
     ResultRow,
@@ -15,6 +14,7 @@ from sample_results import (
     sample,
     unfinished,
 )
+from msgspec.structs import replace
 from test_plots import marks, title
 from test_side_labels import collisions
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from grids.sample_results import change_rows, changed, empty, sample, unfinished
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree, html
 from msgspec.structs import replace
-from sample_results import change_rows, changed, empty, sample, unfinished
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.report import document

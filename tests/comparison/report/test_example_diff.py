@@ -1,8 +1,8 @@
 """Highlights against sentences marked by hand, and against what they must be for any sentence."""
 
+from grids.sample_results import sample
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_results import sample
 
 from realformer_nmt.comparison.report.example_diff import MISSING, OTHER, SAME, compared, examples
 

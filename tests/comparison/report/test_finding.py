@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import pytest
+from grids.sample_results import sample, unfinished
 from lxml import html
 from msgspec.structs import replace
-from sample_results import sample, unfinished
 
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.report.finding import MOST_CLAUSES, finding

@@ -3,9 +3,9 @@
 import csv
 import io
 
+from grids.sample_results import Results, change_cells, empty, sample
 from lxml import html
 from msgspec.structs import replace
-from sample_results import Results, change_cells, empty, sample
 
 from realformer_nmt.comparison.report import document, provenance, tables
 

@@ -3,8 +3,8 @@
 import csv
 import io
 
+from grids.sample_results import sample
 from msgspec.structs import replace
-from sample_results import sample
 
 from realformer_nmt.comparison.report import tables
 from realformer_nmt.comparison.results.cell_result import CellScore

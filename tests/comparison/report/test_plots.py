@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lxml import etree
-from msgspec.structs import replace
-from sample_results import (
+from grids.sample_results import (
     FAMILIES,
     CellCurves,
     MeanScore,
@@ -19,6 +17,8 @@ from sample_results import (
     sample,
     unfinished,
 )
+from lxml import etree
+from msgspec.structs import replace
 
 from realformer_nmt.comparison.report import cell_plots, document, plots
 from realformer_nmt.comparison.report.cell_plots import CellPlots

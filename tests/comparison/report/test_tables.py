@@ -7,8 +7,8 @@ import re
 import statistics
 
 import pytest
+from grids.sample_results import FAMILIES, MeanScore, Results, changed, empty, sample, unfinished
 from msgspec.structs import replace
-from sample_results import FAMILIES, MeanScore, Results, changed, empty, sample, unfinished
 
 from realformer_nmt.comparison.report import formatting, report_table, tables
 

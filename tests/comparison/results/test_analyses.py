@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids.sample_results import sample
 from lxml import html
 from msgspec.structs import replace
-from sample_results import sample
 
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.files import checksummed_json

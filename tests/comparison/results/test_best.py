@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from lower_is_better import add_ter
+from grids.lower_is_better import add_ter
+from grids.sample_results import sample
 from lxml import html
 from msgspec.structs import replace
 from sacrebleu.metrics import TER
-from sample_results import sample
 from test_summary import REFERENCE, described, hypotheses, make_cell, p_of_sacrebleu, scored
 
 from realformer_nmt.comparison.report import document, tables

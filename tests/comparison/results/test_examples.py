@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import translation_records
+from texts import translation_records
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.json_records import seal

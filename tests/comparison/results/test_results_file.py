@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids.sample_results import empty, sample, unfinished
 from msgspec import to_builtins
-from program import REPOSITORY
-from sample_results import empty, sample, unfinished
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.results import cell_result, results_file

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from grids.sample_results import CellResult, make_cell, sample
 from msgspec.structs import replace
-from sample_results import CellResult, make_cell, sample
 
 from realformer_nmt.comparison.report import formatting
 from realformer_nmt.comparison.results import setting_differences

@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from grids.sample_results import sample
 from lxml import html
 from msgspec.structs import replace as with_fields
-from sample_results import sample
 from test_summary import described, make_cell, p_of_sacrebleu, scored
 
 from realformer_nmt.comparison.grid.cell import Cell

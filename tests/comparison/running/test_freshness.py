@@ -5,11 +5,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import comparisons
 import pytest
-from comparisons import DIVERGED, DONE, STUCK
 from fixture_types import Once
-from grid_cells import cells_of, corpus_of
+from grids import comparisons
+from grids.comparisons import DIVERGED, DONE, STUCK
+from grids.grid_cells import cells_of, corpus_of
 from test_compare import compare
 
 from realformer_nmt.cli import main

@@ -7,10 +7,10 @@ import stat
 import tempfile
 from pathlib import Path
 
-import comparisons
 import pytest
-from comparisons import DIVERGED, DONE, STUCK
 from fixture_types import Once
+from grids import comparisons
+from grids.comparisons import DIVERGED, DONE, STUCK
 from test_compare import compare
 
 from realformer_nmt.cli import main

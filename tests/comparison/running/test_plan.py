@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import comparisons
 import pytest
 import torch
 from fairseq.logging import progress_bar
-from grid_cells import cells_of
+from grids import comparisons
+from grids.grid_cells import cells_of
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison import compare

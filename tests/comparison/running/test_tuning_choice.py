@@ -5,9 +5,9 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-import commands
-import comparisons
 import pytest
+from grids import comparisons
+from programs import commands
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json

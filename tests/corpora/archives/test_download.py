@@ -3,10 +3,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from archive_server import ArchiveServer, Fault
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from single_archive import CONTENT, SHA256, SIZE, Waits, downloaded, packing
+from texts.archive_server import ArchiveServer, Fault
+from texts.single_archive import CONTENT, SHA256, SIZE, Waits, downloaded, packing
 
 from realformer_nmt.corpora.archives.download import UnavailableError, download
 from realformer_nmt.corpora.manifest_schema import Packing

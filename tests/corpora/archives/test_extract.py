@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from miniature import pack
+from texts.miniature import pack
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.archives.extract import extract

@@ -4,8 +4,8 @@ from pathlib import Path
 from urllib.request import Request
 
 import pytest
-from archive_server import ArchiveServer, Fault
-from single_archive import CONTENT, SIZE, Waits, downloaded, packing
+from texts.archive_server import ArchiveServer, Fault
+from texts.single_archive import CONTENT, SIZE, Waits, downloaded, packing
 
 from realformer_nmt.corpora.archives import http_range, minimum_rate
 from realformer_nmt.corpora.archives.download import UnavailableError, download

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from archive_server import ArchiveServer
-from single_archive import CONTENT, SIZE, downloaded, packing
+from texts.archive_server import ArchiveServer
+from texts.single_archive import CONTENT, SIZE, downloaded, packing
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.archives.download import download

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tars import END, entry, head, padded, record
+from texts.tars import END, entry, head, padded, record
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.archives import tar

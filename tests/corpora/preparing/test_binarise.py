@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import commands
 import pytest
 from fairseq.data import Dictionary, data_utils
+from programs import commands
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.preparing import binarise as stage

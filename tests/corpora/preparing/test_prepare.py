@@ -9,10 +9,9 @@ import signal
 import time
 from pathlib import Path
 
-import argv
-import commands
 import pytest
-from program import realformer_nmt
+from programs import argv, commands
+from programs.program import realformer_nmt
 
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load

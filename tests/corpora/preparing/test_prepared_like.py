@@ -6,9 +6,9 @@ import re
 import shutil
 from pathlib import Path
 
-import commands
 import pytest
 from fairseq.data import Dictionary, data_utils
+from programs import commands
 from sentencepiece import SentencePieceProcessor
 
 from realformer_nmt import cli

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-import tiny_comet
 import torch
+from tiny_models import tiny_comet
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation import metrics

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 import torch
-from program import REPOSITORY
-from tiny_run import Training
+from programs.program import REPOSITORY
+from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Fingerprint, Origin

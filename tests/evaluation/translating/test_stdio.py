@@ -7,9 +7,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import commands
 import pytest
-from program import REPOSITORY
+from programs import commands
+from programs.program import REPOSITORY
 
 from realformer_nmt.evaluation.translating.stdio import streamed
 from realformer_nmt.evaluation.translating.translate import TranslateRequest

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import argv
-import commands
 import pytest
 import sacrebleu
+from programs import argv, commands
 from sacrebleu.dataset import DATASETS, base
 from sacrebleu.dataset.plain_text import PlainTextDataset
-from tiny_run import Training
+from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines

@@ -13,14 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import argv
-import commands
 import pytest
-import saved
 import torch
-import translation_records
-from program import REPOSITORY, realformer_nmt
-from tiny_run import Training
+from programs import argv, commands
+from programs.program import REPOSITORY, realformer_nmt
+from texts import translation_records
+from tiny_models import saved
+from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines, sha256

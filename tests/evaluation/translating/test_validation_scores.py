@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import argv
-import commands
 import pytest
 import torch
 from fairseq import checkpoint_utils
-from tiny_run import Training
+from programs import argv, commands
+from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.translating import translation_record

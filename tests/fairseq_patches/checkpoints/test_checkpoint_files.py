@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import commands
 import pytest
 import torch
 from fairseq import checkpoint_utils
@@ -16,6 +15,7 @@ from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.file_io import PathManager
 from fixture_types import Once
 from omegaconf import OmegaConf
+from programs import commands
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.checkpoints import checkpoint_files

@@ -7,12 +7,12 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-import saved
 import torch
 from fairseq import checkpoint_utils, tasks
 from fairseq.data import Dictionary
 from fairseq.trainer import Trainer
-from stock_runs import load
+from programs.stock_runs import load
+from tiny_models import saved
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.messages.quiet import quiet

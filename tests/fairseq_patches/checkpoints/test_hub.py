@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import saved
 import torch
 from fairseq import file_utils, tasks
 from fairseq.models.transformer import TransformerModel
 from omegaconf import OmegaConf
+from tiny_models import saved
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols.running import updates

@@ -13,11 +13,11 @@ import pytest
 import torch
 from fairseq import checkpoint_utils
 from fairseq.models.transformer import TransformerModel
+from faults.malicious import HIDING_PLACES, Hide
 from fixture_types import Command, Once
-from malicious import HIDING_PLACES, Hide
 from omegaconf import OmegaConf
-from processes import outcomes_of
-from stock_runs import TINY
+from programs.processes import outcomes_of
+from programs.stock_runs import TINY
 
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import saved
 from fairseq import checkpoint_utils, tasks
 from omegaconf import OmegaConf
+from tiny_models import saved
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.checkpoints import resume_checks

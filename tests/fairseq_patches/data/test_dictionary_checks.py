@@ -8,7 +8,7 @@ import pytest
 import torch
 from fairseq import tasks
 from omegaconf import OmegaConf
-from text_corpora import pieces
+from texts.text_corpora import pieces
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.checkpoints import resume_checks

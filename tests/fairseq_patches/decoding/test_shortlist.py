@@ -8,7 +8,7 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.search import DiverseBeamSearch
 from fairseq.sequence_generator import SequenceGenerator
-from tiny import PAD, SIZE, task
+from tiny_models.tiny import PAD, SIZE, task
 from torch import Tensor
 
 from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator

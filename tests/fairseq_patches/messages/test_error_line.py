@@ -7,10 +7,10 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
-import saved
 import torch
 from fixture_types import Once
-from processes import Outcome, outcomes_of
+from programs.processes import Outcome, outcomes_of
+from tiny_models import saved
 
 from realformer_nmt.common.errors import UserError, declared
 from realformer_nmt.fairseq_patches.messages import error_line

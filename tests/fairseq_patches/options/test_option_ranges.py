@@ -15,8 +15,8 @@ from fairseq.optim import OPTIMIZER_DATACLASS_REGISTRY
 from fairseq.optim.lr_scheduler import LR_SCHEDULER_DATACLASS_REGISTRY
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
 from fairseq_cli import preprocess
-from fairseq_config import configured
 from omegaconf import OmegaConf
+from programs.fairseq_config import configured
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches.options import option_ranges

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from stock import stock
-from tiny import build
+from tiny_models.stock import stock
+from tiny_models.tiny import build
 from torch import nn
 
 

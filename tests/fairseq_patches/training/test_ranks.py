@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fixture_types import Command, Once
-from stock_runs import TINY, difference, load
+from programs.stock_runs import TINY, difference, load
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.training import ranks

@@ -7,9 +7,9 @@ import pytest
 import torch
 from fairseq import utils
 from fairseq.optim import FP16Optimizer
-from fairseq_config import configured
 from gpu_steps import StockOptimizer
 from paper_gpu import launches
+from programs.fairseq_config import configured
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -4,12 +4,12 @@ import os
 import tempfile
 from pathlib import Path
 
-import fairseq_layers
 import torch
-from fairseq_layers import Layers, options
-from record_authors_code import Source, load
-from same_layers import both, decode, encode, stacks
-from same_weights import SHAPE, Outputs, fill, numbers
+from authors_layers import fairseq_layers
+from authors_layers.fairseq_layers import Layers, options
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import both, decode, encode, stacks
+from authors_layers.same_weights import SHAPE, Outputs, fill, numbers
 from torch import nn
 
 from realformer_nmt.model.models.admin_profile import profile, shortcuts

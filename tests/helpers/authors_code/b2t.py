@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import fairseq_layers
-from fairseq_layers import Layers, options
-from record_authors_code import Source, load
-from same_layers import both, stacks, untrained
-from same_weights import Outputs, bounds, factors, fill, largest_draws
+from authors_layers import fairseq_layers
+from authors_layers.fairseq_layers import Layers, options
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import both, stacks, untrained
+from authors_layers.same_weights import Outputs, bounds, factors, fill, largest_draws
 from torch import nn
 
 SOURCE = Source(

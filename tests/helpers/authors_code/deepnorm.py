@@ -5,11 +5,11 @@ In the encoder it multiplies them by 1.15 (N^4 M)^-1/16, and the paper by 0.87 =
 
 from pathlib import Path
 
-import torchscale_stacks as torchscale
-from same_layers import both, stacks, untrained
-from same_weights import Outputs, factors, fill
-from torchscale_stacks import NAMES
-from torchscale_stacks import SOURCE as SOURCE
+from authors_layers import torchscale_stacks as torchscale
+from authors_layers.same_layers import both, stacks, untrained
+from authors_layers.same_weights import Outputs, factors, fill
+from authors_layers.torchscale_stacks import NAMES
+from authors_layers.torchscale_stacks import SOURCE as SOURCE
 
 
 def theirs(checkout: Path) -> Outputs:

@@ -6,9 +6,9 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import torch
-from linear_stack import LinearStack
-from record_authors_code import Source
-from same_weights import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, numbers, passed
+from authors_layers.linear_stack import LinearStack
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, numbers, passed
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Stack

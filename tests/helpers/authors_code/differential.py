@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import attention_layers
 import torch
-from attention_layers import HEADS, Stack
-from record_authors_code import Source, load
-from same_weights import LAYERS, SHAPE, WIDTH, Outputs, numbers, passed
+from authors_layers import attention_layers
+from authors_layers.attention_layers import HEADS, Stack
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_weights import LAYERS, SHAPE, WIDTH, Outputs, numbers, passed
 
 from realformer_nmt.model.topologies.differential import SoftmaxDifference
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import dlcl
-from same_weights import Outputs
+from authors_layers import dlcl
+from authors_layers.same_weights import Outputs
 
 SOURCE = dlcl.SOURCE
 

@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 import torch
-from record_authors_code import Source
-from same_layers import untrained
-from same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, bounds
+from authors_layers.record_authors_code import Source
+from authors_layers.same_layers import untrained
+from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, bounds
 from torch import Tensor
 
 SOURCE = Source("bzhangGo/zero", "d97e2c21b1c6d0467fe821223042247bf2b46bf9", "models/transformer.py")
-SCRIPT = Path(__file__).parents[1] / "zero_initial_weights.py"
+SCRIPT = Path(__file__).parents[1] / "authors_layers" / "zero_initial_weights.py"
 OWN = {
     "self_attn.q_proj": "self_attention/dot_attention/qkv_map",
     "self_attn.out_proj": "self_attention/dot_attention/o_map",

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from record_authors_code import Source, load, stand_in
-from same_weights import WIDTH, Outputs, fill, passed
+from authors_layers.record_authors_code import Source, load, stand_in
+from authors_layers.same_weights import WIDTH, Outputs, fill, passed
 
 from realformer_nmt.model.norms import DynamicTanh
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import llama_layers
 import torch
-from record_authors_code import Source
-from same_weights import HEADS, LAYERS, WIDTH, Outputs, numbers, passed
+from authors_layers import llama_layers
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import HEADS, LAYERS, WIDTH, Outputs, numbers, passed
 from torch import Tensor, nn
 
 FILE = "modeling_qwen3.py"

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from linear_llama import FILE, PRE, LinearLlama, code
-from linear_stack import LinearStack
-from record_authors_code import Source
-from same_weights import LAYERS, Outputs, fill, numbers, passed
+from authors_layers.linear_llama import FILE, PRE, LinearLlama, code
+from authors_layers.linear_stack import LinearStack
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import LAYERS, Outputs, fill, numbers, passed
 
 SOURCE = Source("dandingsky/GPAS", "31980688f4cbb1b0cff59bca9077e6fc52dab3f0", FILE)
 

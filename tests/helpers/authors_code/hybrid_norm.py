@@ -6,9 +6,9 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
-from record_authors_code import Source, stand_in
-from same_layers import encode, stacks
-from same_weights import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
+from authors_layers.record_authors_code import Source, stand_in
+from authors_layers.same_layers import encode, stacks
+from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
 
 SOURCE = Source("BryceZhuo/HybridNorm", "f0dd60589c4cafcbd5496d60884d2745ff340805", "dense_model/olmo/model.py")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import streams
-from same_weights import Outputs
+from authors_layers import streams
+from authors_layers.same_weights import Outputs
 
 SOURCE = streams.SOURCE
 

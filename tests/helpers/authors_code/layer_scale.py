@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from linear_stack import LinearLayers, LinearStack
-from record_authors_code import Source, load, stand_in
-from same_weights import HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from authors_layers.linear_stack import LinearLayers, LinearStack
+from authors_layers.record_authors_code import Source, load, stand_in
+from authors_layers.same_weights import HEADS, LAYERS, WIDTH, Outputs, fill, passed
 from torch import nn
 
 SOURCE = Source("facebookresearch/deit", "7e160fe43f0252d17191b71cbb5826254114ea5b", "cait_models.py")

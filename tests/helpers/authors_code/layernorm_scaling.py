@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
-from linear_llama import FILE, PRE, LinearLlama, code
-from linear_stack import LinearStack
-from record_authors_code import Source
-from same_weights import Outputs, fill, passed
+from authors_layers.linear_llama import FILE, PRE, LinearLlama, code
+from authors_layers.linear_stack import LinearStack
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import Outputs, fill, passed
 
 SOURCE = Source("lmsdss/LayerNorm-Scaling", "3ac54dde961b04780b152bc8b38b71b2f8e1c16a", FILE)
 

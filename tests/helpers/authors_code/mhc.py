@@ -8,10 +8,10 @@ from pathlib import Path
 from unittest import mock
 
 import torch
-from linear_stack import LinearStack
-from record_authors_code import Source, load
-from same_weights import LAYERS, WIDTH, Outputs, fill, passed
-from streams import SUBLAYERS
+from authors_layers.linear_stack import LinearStack
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_weights import LAYERS, WIDTH, Outputs, fill, passed
+from authors_layers.streams import SUBLAYERS
 from torch import Tensor, nn
 
 from realformer_nmt.model.topologies.hyper_connections import STREAMS

@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-from linear_llama import FILE, PRE, LinearLlama, code
-from linear_stack import LinearStack
-from record_authors_code import Source
-from same_weights import Outputs, fill, passed
+from authors_layers.linear_llama import FILE, PRE, LinearLlama, code
+from authors_layers.linear_stack import LinearStack
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import Outputs, fill, passed
 
 SOURCE = Source("pixeli99/MixLN", "ff458269dff837f1900025fb7cc864b404b9c7e6", FILE)
 POST = {

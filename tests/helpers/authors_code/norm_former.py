@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import fairseq_layers
 import torch
-from fairseq_layers import Layers, options
-from record_authors_code import Source, load
-from same_layers import decode, stacks
-from same_weights import LAYERS, WIDTH, Outputs, fill, numbers, passed
+from authors_layers import fairseq_layers
+from authors_layers.fairseq_layers import Layers, options
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import decode, stacks
+from authors_layers.same_weights import LAYERS, WIDTH, Outputs, fill, numbers, passed
 from torch import nn
 
 SOURCE = Source(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from linear_llama import FILE, PRE, LinearLlama, code
-from linear_stack import LinearStack
-from record_authors_code import Source, load
-from same_weights import LAYERS, Outputs, fill, passed
+from authors_layers.linear_llama import FILE, PRE, LinearLlama, code
+from authors_layers.linear_stack import LinearStack
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_weights import LAYERS, Outputs, fill, passed
 
 SOURCE = Source("dandingsky/ProRes", "5253e0dea6cff62f69c8f7fe1cc3151ec572fab6", FILE)
 UPDATES = (1, 1500, 4000)

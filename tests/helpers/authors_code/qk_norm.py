@@ -4,9 +4,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from authors_code.scale_norm import names
-from record_authors_code import Source, load
-from same_layers import FUTURE, MEMORY, decode, encode, stacks
-from same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import FUTURE, MEMORY, decode, encode, stacks
+from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
 
 from realformer_nmt.model.attention.scores import QKNorm
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import tensorflow_runs
 import torch
-from record_authors_code import Source, load
-from same_layers import stacks
-from same_weights import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, Outputs, numbers, passed
+from authors_layers import tensorflow_runs
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import stacks
+from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, Outputs, numbers, passed
 from torch import Tensor, nn
 
 from realformer_nmt.model.encoder import Encoder

@@ -5,12 +5,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 import torch
+from authors_layers.fairseq_layers import options
+from authors_layers.record_authors_code import Source
+from authors_layers.same_layers import MEMORY, both, stacks
+from authors_layers.same_weights import SHAPE, WIDTH, Outputs, fill, passed
 from fairseq.models.transformer import TransformerConfig
-from fairseq_layers import options
-from record_authors_code import Source
-from same_layers import MEMORY, both, stacks
-from same_weights import SHAPE, WIDTH, Outputs, fill, passed
-from tiny import dictionary
+from tiny_models.tiny import dictionary
 from torch import Tensor, nn
 
 SOURCE = Source("microsoft/ResiDual", "8682f7510be105a0caf5b98a021e712f44f90ace", "resi_dual/resi_dual.py")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from record_authors_code import Source, load
-from same_layers import FUTURE, MEMORY, both, stacks
-from same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, numbers, passed
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import FUTURE, MEMORY, both, stacks
+from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, numbers, passed
 from torch import Tensor, nn
 
 SOURCE = Source("majumderb/rezero", "e2c94a825c5564217e8cf4d75a28d59cab1d7029", "rezero/transformer/rztx.py")

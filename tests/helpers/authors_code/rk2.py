@@ -4,10 +4,10 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-import old_fairseq
-from record_authors_code import Source, load
-from same_layers import encode, stacks
-from same_weights import Outputs, passed
+from authors_layers import old_fairseq
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import encode, stacks
+from authors_layers.same_weights import Outputs, passed
 
 FILE = "fairseq/models/ode_transformer.py"
 SOURCE = Source("libeineu/ODE-Transformer", "bcf51e888d1f4d1d7ab6200ca468a200ca20d714", FILE)

@@ -6,11 +6,11 @@ ours, is not what their code computes.
 
 from pathlib import Path
 
-import mesh_layers
 import torch
-from mesh_layers import LONGEST, D, transposed
-from record_authors_code import Source
-from same_weights import HEADS, Outputs, numbers
+from authors_layers import mesh_layers
+from authors_layers.mesh_layers import LONGEST, D, transposed
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import HEADS, Outputs, numbers
 from torch import Tensor
 
 SOURCE = Source(mesh_layers.REPOSITORY, mesh_layers.COMMIT, mesh_layers.FILE)

@@ -5,12 +5,12 @@ from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
 
-import fairseq_layers
-from fairseq_layers import options
-from record_authors_code import Source, load
-from same_layers import both, stacks, untrained
-from same_weights import WIDTH, Outputs, bounds, fill, largest_draws
-from tiny import dictionary
+from authors_layers import fairseq_layers
+from authors_layers.fairseq_layers import options
+from authors_layers.record_authors_code import Source, load
+from authors_layers.same_layers import both, stacks, untrained
+from authors_layers.same_weights import WIDTH, Outputs, bounds, fill, largest_draws
+from tiny_models.tiny import dictionary
 from torch import nn
 
 SOURCE = Source(

@@ -5,10 +5,10 @@ Their sums over heads start as random matrices; ours start as the identity.
 
 from pathlib import Path
 
-import mesh_layers
-from mesh_layers import D, transposed
-from record_authors_code import Source
-from same_weights import HEADS, WIDTH, Outputs, numbers
+from authors_layers import mesh_layers
+from authors_layers.mesh_layers import D, transposed
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import HEADS, WIDTH, Outputs, numbers
 
 from realformer_nmt.model.topologies.talking_heads import TalkingHeads
 

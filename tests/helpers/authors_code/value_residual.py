@@ -3,9 +3,9 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import llama_layers
-from record_authors_code import Source
-from same_weights import LAYERS, Outputs, passed
+from authors_layers import llama_layers
+from authors_layers.record_authors_code import Source
+from authors_layers.same_weights import LAYERS, Outputs, passed
 from torch import Tensor, nn
 
 FILE = "src/modeling/modeling_llama_resformer.py"

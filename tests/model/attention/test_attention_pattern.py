@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from masked import TOKENS, build
-from tiny import PAD
+from tiny_models.masked import TOKENS, build
+from tiny_models.tiny import PAD
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 

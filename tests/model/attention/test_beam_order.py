@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
-from tiny import PREVIOUS, SOURCE, build, dictionary, profiled
+from tiny_models.tiny import PREVIOUS, SOURCE, build, dictionary, profiled
 from torch import Tensor
 
 from realformer_nmt.model.attention.beam_order import OrderReader

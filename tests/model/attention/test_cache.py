@@ -3,8 +3,8 @@
 import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
-from stock import stock
-from tiny import SOURCE, build, combination, dictionary
+from tiny_models.stock import stock
+from tiny_models.tiny import SOURCE, build, combination, dictionary
 from torch import nn
 
 from realformer_nmt.model.attention.cache import Decoding, KeysValues, Lineage, SelfCache

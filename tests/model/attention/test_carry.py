@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, output, raw_scores, softmax, values
-from tiny import build
+from formulas.attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, output, raw_scores, softmax, values
+from tiny_models.tiny import build
 
 from realformer_nmt.model.attention.carry import CARRIES, Carried
 from realformer_nmt.model.topologies.topology import PreLN

@@ -4,9 +4,9 @@ import math
 
 import pytest
 import torch
-from masked import TOKENS, build
-from stock import spread
 from test_attention_pattern import HEADS, PADDING, WIDTH, layers
+from tiny_models.masked import TOKENS, build
+from tiny_models.stock import spread
 from torch import Tensor
 
 from realformer_nmt.common.errors import OptionError

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from profiles import Profiling, weights_of
-from stock import stock
-from tiny import EOS, PAD, PREVIOUS, SOURCE, build, combination
+from formulas.profiles import Profiling, weights_of
+from tiny_models.stock import stock
+from tiny_models.tiny import EOS, PAD, PREVIOUS, SOURCE, build, combination
 
 from realformer_nmt.model.models.admin_profile import is_pending
 from realformer_nmt.model.models.meta_model import skeleton

@@ -2,7 +2,18 @@
 
 import pytest
 import torch
-from tiny import COMBINATIONS, EOS, PAD, PREVIOUS, SOURCE, build, combination, is_length, profiled, step_by_step
+from tiny_models.tiny import (
+    COMBINATIONS,
+    EOS,
+    PAD,
+    PREVIOUS,
+    SOURCE,
+    build,
+    combination,
+    is_length,
+    profiled,
+    step_by_step,
+)
 from torch import Tensor
 
 from realformer_nmt.model.attention.cache import Decoding

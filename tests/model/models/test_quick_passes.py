@@ -3,7 +3,7 @@
 import pytest
 import torch
 from fairseq.models import BaseFairseqModel
-from tiny import build
+from tiny_models.tiny import build
 from torch import nn
 
 from realformer_nmt.model.models import quick_passes

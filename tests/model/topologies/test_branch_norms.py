@@ -1,8 +1,8 @@
 """Topologies with norms around or within the branch, or with none, against their formulas."""
 
 import torch
-from tiny import PREVIOUS, SOURCE, build
-from topologies import BRANCHES, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, Pass, W, X, normalise
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 
 from realformer_nmt.model.topologies.branch_norms import Keel, NoNorm, PeriLN, ResPost
 

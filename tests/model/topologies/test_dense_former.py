@@ -1,8 +1,8 @@
 """DenseFormer against its formula over three layers, and against Pre-LN before the first update."""
 
 import torch
-from tiny import PREVIOUS, SOURCE, build
-from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 
 from realformer_nmt.model.topologies.dense_former import DenseFormer
 

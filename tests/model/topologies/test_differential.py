@@ -4,8 +4,8 @@ import math
 
 import pytest
 import torch
-from attention_by_hand import CHAINS, HEADS, LAYERS, MASKS, D, attentions, heads, project, raw_scores, softmax
-from tiny import build
+from formulas.attention_by_hand import CHAINS, HEADS, LAYERS, MASKS, D, attentions, heads, project, raw_scores, softmax
+from tiny_models.tiny import build
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.attention.attention import SelfAttention

@@ -1,7 +1,7 @@
 """Gated attention against its formula, with each output projection's input caught."""
 
 import torch
-from tiny import PREVIOUS, SOURCE, build, profiled
+from tiny_models.tiny import PREVIOUS, SOURCE, build, profiled
 from torch import Tensor
 
 from realformer_nmt.model.attention.attention import Attention

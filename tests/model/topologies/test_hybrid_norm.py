@@ -1,8 +1,8 @@
 """HybridNorm against its formula, and its norms of queries, keys and values."""
 
 import torch
-from tiny import PREVIOUS, SOURCE, build
-from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 from torch.nn.functional import rms_norm
 

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from tiny import PREVIOUS, SOURCE, build
-from topologies import BRANCHES, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, Pass, W, X, normalise
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor, nn
 
 from realformer_nmt.model.topologies.hyper_connections import Hyper, HyperStatic

@@ -3,8 +3,8 @@
 import math
 
 import torch
-from tiny import PREVIOUS, SOURCE, build
-from topologies import BRANCHES, SUBLAYERS, WIDTH, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, SUBLAYERS, WIDTH, Pass, W, X, normalise
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.layer_gates import GPAS, ReZero

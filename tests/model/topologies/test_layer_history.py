@@ -1,8 +1,8 @@
 """DLCL against its formulas, over three layers."""
 
 import torch
-from tiny import build
-from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from tiny_models.tiny import build
 from torch import Tensor
 
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory

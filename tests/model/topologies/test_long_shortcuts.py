@@ -3,8 +3,8 @@
 import math
 
 import torch
-from tiny import PREVIOUS, SOURCE, build
-from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese

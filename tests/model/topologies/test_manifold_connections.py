@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from tiny import build
-from topologies import BRANCHES, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, Pass, W, X, normalise
+from tiny_models.tiny import build
 from torch import Tensor
 
 from realformer_nmt.model.topologies.manifold_connections import ManifoldHyper, doubly_stochastic

@@ -1,8 +1,8 @@
 """NormFormer against its formula, in a decoder with encoder-decoder attention too, and against Pre-LN."""
 
 import torch
-from tiny import PREVIOUS, SOURCE, build
-from topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.norm_former import HeadGains, NormFormer

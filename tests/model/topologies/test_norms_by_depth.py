@@ -3,7 +3,7 @@
 import math
 
 import torch
-from topologies import BRANCHES, SUBLAYERS, Pass, W, X, normalise
+from formulas.topologies import BRANCHES, SUBLAYERS, Pass, W, X, normalise
 
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.norms_by_depth import LayerNormScaling, MixLN

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny import build
+from tiny_models.tiny import build
 
 from realformer_nmt.model.scaling import SCALINGS, Stack
 from realformer_nmt.model.topologies.shortcuts import Growing

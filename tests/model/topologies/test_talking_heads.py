@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, output, raw_scores, softmax, values
-from prepared_beams import beams_before_and_after
-from tiny import PREVIOUS, SOURCE, build
+from formulas.attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, output, raw_scores, softmax, values
+from formulas.prepared_beams import beams_before_and_after
+from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 
 from realformer_nmt.model.attention.attention import SelfAttention

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-import saved
 from msgspec import UNSET
+from tiny_models import saved
 
 from realformer_nmt.checkpoints.train_record import CarriedSubwords, TrainRecord
 from realformer_nmt.common.errors import UserError

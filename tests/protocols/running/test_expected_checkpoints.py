@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from program import realformer_nmt
+from programs.program import realformer_nmt
 
 from realformer_nmt.checkpoints import selection
 from realformer_nmt.cli import main

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import text_comparisons
 from fixture_types import Once
-from text_corpora import MASKED, PLACED, SENTENCES
+from grids import text_comparisons
+from texts.text_corpora import MASKED, PLACED, SENTENCES
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols.running import length_check, updates

@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import comparisons
 import pytest
 from fairseq import options, tasks
-from grid_cells import cells_of
+from grids import comparisons
+from grids.grid_cells import cells_of
 
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan

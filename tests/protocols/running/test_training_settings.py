@@ -3,8 +3,8 @@
 import functools
 from pathlib import Path
 
-import argv
 import pytest
+from programs import argv
 
 from realformer_nmt.common.stages.provenance import differences, made_from
 from realformer_nmt.common.user_dir import PACKAGE

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import browsers
 import pytest
+from pages import browsers
+from pages.served_page import DESK, HOSTILE
+from pages.serving_client import Client, serving
 from playwright.sync_api import Browser, Page
-from served_page import DESK, HOSTILE
-from serving_client import Client, serving
-from tiny_run import Training
+from tiny_models.tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.serving.limits import Limits

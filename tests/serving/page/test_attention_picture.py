@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Callable
 
 import pytest
+from pages.served_page import translate
+from pages.serving_client import Client
 from playwright.sync_api import Page
-from served_page import translate
-from serving_client import Client
 
 Opened = Callable[..., tuple[Page, list[str]]]
 

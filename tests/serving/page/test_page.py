@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from pages.served_page import DESK, HOSTILE, PHONE, shown, translate
+from pages.serving_client import serving
 from playwright.sync_api import Browser, Page
-from served_page import DESK, HOSTILE, PHONE, shown, translate
-from serving_client import serving
 
 from realformer_nmt.serving.served_models import Served
 

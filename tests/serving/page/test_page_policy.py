@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from pages.served_page import HOSTILE, PHONE, translate
 from playwright.sync_api import Page
-from served_page import HOSTILE, PHONE, translate
 
 Opened = Callable[..., tuple[Page, list[str]]]
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-import saved
-import text_comparisons
 import torch
 from fairseq import checkpoint_utils
 from fixture_types import Once
+from grids import text_comparisons
 from msgspec import to_builtins
-from text_corpora import PLACED, SENTENCES
+from texts.text_corpora import PLACED, SENTENCES
+from tiny_models import saved
 
 from realformer_nmt.analysis import attention_pass, depth, loaded_model
 from realformer_nmt.analysis.analysis_record import LayerFigures

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import analysed
 import numpy as np
 import pytest
-import saved
 import torch
 from fairseq import checkpoint_utils
 from fixture_types import Once
-from program import realformer_nmt
+from programs.program import realformer_nmt
 from scipy.spatial.distance import jensenshannon
 from scipy.special import softmax
 from scipy.stats import entropy
+from tiny_models import analysed, saved
 from torch.nn.functional import cross_entropy
 
 from realformer_nmt.analysis import attention_pass, claims, depth, loaded_model

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-import argv
 import pytest
 from fairseq.logging import metrics
 from msgspec import to_builtins
+from programs import argv
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.run_record import RunRecord

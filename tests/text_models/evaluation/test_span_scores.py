@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import realformer_nmt
+from programs.program import realformer_nmt
 
 from realformer_nmt.text_models.evaluation.span_scores import scores
 from realformer_nmt.text_models.questions.squad import Answer, Question

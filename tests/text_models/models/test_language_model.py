@@ -9,8 +9,8 @@ import torch
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.models import BaseFairseqModel
 from fairseq.models.transformer_lm import TransformerLanguageModel, base_lm_architecture
-from stock import judged, spread
-from tiny import PAD, PREVIOUS, SIZE, dictionary, task
+from tiny_models.stock import judged, spread
+from tiny_models.tiny import PAD, PREVIOUS, SIZE, dictionary, task
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.presets import FAMILIES

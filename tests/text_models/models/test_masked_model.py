@@ -12,9 +12,9 @@ from fairseq.models import BaseFairseqModel
 from fairseq.models.roberta import RobertaModel
 from fairseq.models.roberta import model as roberta_model
 from fairseq.models.roberta.model import base_architecture, roberta_base_architecture, roberta_large_architecture
-from masked import ENCODER, HEADS, NO_DROPOUT, TARGET, TOKENS, build, masked_task
-from stock import judged, spread
-from tiny import PAD, dictionary
+from tiny_models.masked import ENCODER, HEADS, NO_DROPOUT, TARGET, TOKENS, build, masked_task
+from tiny_models.stock import judged, spread
+from tiny_models.tiny import PAD, dictionary
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.presets import FAMILIES, ONE_SIDE_PRESETS

@@ -6,9 +6,9 @@ import pytest
 import torch
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_generator import SequenceGenerator
-from profiles import Profiling, weights_of
-from stock import spread, stock_decoder, stock_encoder
-from tiny import COMBINATIONS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, is_length, opened
+from formulas.profiles import Profiling, weights_of
+from tiny_models.stock import spread, stock_decoder, stock_encoder
+from tiny_models.tiny import COMBINATIONS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, is_length, opened
 from torch import Tensor
 
 from realformer_nmt.model.attention.cache import Decoding

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import comparisons
 import pytest
+from grids import comparisons
 
 MORE = """
 [slurm]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from slurm_cells import only
+from grids.slurm_cells import only
 
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_files import CellFiles

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import cluster
-import comparisons
 import pytest
-from grid_cells import cells_of
-from slurm_cells import only
+from grids import cluster, comparisons
+from grids.grid_cells import cells_of
+from grids.slurm_cells import only
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison.grid.cell import Cell

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from slurm_cells import only
+from grids.slurm_cells import only
 
 from realformer_nmt.comparison.running.slurm import queue, submissions
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask

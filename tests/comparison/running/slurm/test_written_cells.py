@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from slurm_cells import only
+from grids.slurm_cells import only
 
 from realformer_nmt.comparison.running.slurm import written_cells
 

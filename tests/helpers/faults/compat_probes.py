@@ -1,0 +1,242 @@
+"""One answer a probe, as JSON, from fairseq as it is or mended.
+
+Run as `PYTHONPATH=.:tests/helpers python compat_probes.py FOLDER stock|mended`.
+fairseq_patches/test_patches.py holds the answers side by side: what stock fairseq does, and what the patch makes of it.
+"""
+
+import argparse
+import io
+import json
+import logging
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq import checkpoint_utils, options
+from fairseq.criterions.cross_entropy import CrossEntropyCriterion
+from fairseq.data import data_utils
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.distributed import utils as distributed_utils
+from fairseq.logging import progress_bar
+from fairseq.models.distributed_fairseq_model import DistributedFairseqModel
+from fairseq.tasks.fairseq_task import FairseqTask
+from faults.precision_probes import (
+    averaged,
+    averaged_in_half_precision,
+    flag_in_average,
+    fp32_weights_resumed,
+    infinite_gradient_under_amp_on_a_cpu,
+    product_under_amp_on_a_cpu,
+    tpu_of_bf16,
+    warnings_of_amp_on_a_cpu,
+)
+from omegaconf import OmegaConf
+from torch import nn
+
+
+class RunsCode:
+    def __init__(self, folder: str):
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[str]]:
+        return os.mkdir, (self.folder,)
+
+
+def sentences_batched() -> int:
+    sizes = np.full(203, 5)
+    return sum(
+        map(
+            len,
+            data_utils.batch_by_size(
+                range(203), sizes.__getitem__, sizes, max_tokens=200, required_batch_size_multiple=8
+            ),
+        )
+    )
+
+
+def lines_logged_in_three_epochs() -> list[int]:
+    """Count each epoch's lines in --log-file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "log")
+        disabled = logging.root.manager.disable
+        logging.disable(logging.NOTSET)
+        progress_bar.logger.setLevel(logging.INFO)
+        for epoch in (1, 2, 3):
+            bar = progress_bar.progress_bar([], log_format="json", log_file=str(file), epoch=epoch)
+            bar.print({}, tag="train")
+        for handler in list(progress_bar.logger.handlers):
+            progress_bar.logger.removeHandler(handler)
+            handler.close()
+        logging.disable(disabled)
+        return [file.read_text().count(f'"epoch": {epoch}') for epoch in (1, 2, 3)]
+
+
+def root_logger_level() -> int:
+    return logging.getLogger().level
+
+
+def warnings_shown() -> list[str]:
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.warn("`torch.cuda.amp.autocast(args...)` is deprecated.", FutureWarning, stacklevel=1)
+        warnings.warn("`torch.cuda.amp.autocast(args...)` is mine.", UserWarning, stacklevel=1)
+    return [warning.category.__name__ for warning in shown]
+
+
+def good_loads_and_bad_does_not_run() -> bool:
+    """torch before 2.6 ran the bad one, torch since refuses the good one."""
+    with tempfile.TemporaryDirectory() as folder:
+        good, bad, proof = (Path(folder, name) for name in ("good.pt", "bad.pt", "proof"))
+        torch.save({"args": argparse.Namespace(arch="transformer"), "model": {}, "extra_state": {}}, good)
+        torch.save({"model": RunsCode(str(proof))}, bad)
+        loaded = [_answer(lambda path=path: bool(_load(path))) for path in (good, bad)]
+        return loaded[0] is True and loaded[1] is not True and not proof.exists()
+
+
+def _load(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        return checkpoint_utils.torch.load(file, map_location="cpu")
+
+
+def numpy_of_either_version_loads() -> bool:
+    """BLEU counts among the meters, as numpy 1.26 and numpy 2 name their parts."""
+    pickled = io.BytesIO()
+    torch.save({"counts": np.arange(4)}, pickled, _use_new_zipfile_serialization=False)
+    written = pickled.getvalue()
+    variants = [
+        written.replace(old, new) for old, new in ((b"numpy._core.", b"numpy.core."), (b"numpy.core.", b"numpy._core."))
+    ]
+    return all(_answer(lambda one=one: _same(checkpoint_utils.torch.load(io.BytesIO(one)))) is True for one in variants)
+
+
+def _same(loaded: dict[str, np.ndarray]) -> bool:
+    return loaded["counts"].tolist() == [0, 1, 2, 3]
+
+
+def broadcast_state_loads() -> bool:
+    """Load what rank 0 sends when a distributed run resumes."""
+    sent = {
+        "cfg": OmegaConf.create({"model": argparse.Namespace(width=1), "lr": [0.1]}, flags={"allow_objects": True}),
+        "model": distributed_utils._TensorPlaceholder(0),
+        "counts": np.arange(4.0),
+    }
+    buffer = io.BytesIO()
+    torch.save(sent, buffer)
+    buffer.seek(0)
+    return bool(distributed_utils.torch.load(buffer, map_location="cpu"))
+
+
+def model_on_the_cpu() -> str:
+    settings = argparse.Namespace(
+        tpu=False,
+        ddp_backend="pytorch_ddp",
+        device_id=0,
+        broadcast_buffers=False,
+        bucket_cap_mb=25,
+        ddp_comm_hook="none",
+        find_unused_parameters=False,
+        gradient_as_bucket_view=False,
+        heartbeat_timeout=-1,
+    )
+    return type(DistributedFairseqModel(settings, nn.Linear(2, 2), None, torch.device("cpu"))).__name__
+
+
+def list_gathered() -> list[dict[str, int]]:
+    return distributed_utils.all_gather_list({"sentences": 3})
+
+
+def empty_batch_validated() -> list[Any]:
+    criterion = CrossEntropyCriterion(argparse.Namespace(target_dictionary=None), sentence_avg=False)
+    return list(FairseqTask.valid_step(object.__new__(FairseqTask), {}, nn.Linear(2, 2), criterion))
+
+
+def _run_on(*extra: str, **environment: str) -> str:
+    """Return how call_main ran a command's main, if at all."""
+    parser = options.get_training_parser()
+    args = options.parse_args_and_arch(parser, ["data", "--arch", "transformer", "--optimizer", "sgd", *extra])
+    ran = []
+    os.environ.update(environment)
+    try:
+        distributed_utils.call_main(convert_namespace_to_omegaconf(args), lambda _: ran.append("alone"))
+    finally:
+        for name in environment:
+            del os.environ[name]
+    return ran[0] if ran else "success without training"
+
+
+LAUNCHED = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29600", "WORLD_SIZE": "2", "RANK": "0"}
+
+
+def torchrun() -> str:
+    return _run_on(**LAUNCHED)
+
+
+def torchrun_with_world_size() -> str:
+    return _run_on("--distributed-world-size", "2", **LAUNCHED)
+
+
+def spawn() -> str:
+    return _run_on("--distributed-world-size", "2")
+
+
+def spawn_with_init_method() -> str:
+    return _run_on("--distributed-world-size", "2", "--distributed-init-method", "tcp://localhost:29600")
+
+
+def spawn_with_port() -> str:
+    return _run_on("--distributed-world-size", "2", "--distributed-port", "29600")
+
+
+PROBES: tuple[Callable[[], Any], ...] = (
+    sentences_batched,
+    tpu_of_bf16,
+    product_under_amp_on_a_cpu,
+    warnings_of_amp_on_a_cpu,
+    infinite_gradient_under_amp_on_a_cpu,
+    fp32_weights_resumed,
+    lines_logged_in_three_epochs,
+    root_logger_level,
+    warnings_shown,
+    good_loads_and_bad_does_not_run,
+    numpy_of_either_version_loads,
+    broadcast_state_loads,
+    model_on_the_cpu,
+    list_gathered,
+    empty_batch_validated,
+    averaged,
+    averaged_in_half_precision,
+    flag_in_average,
+)
+
+
+STOCK_PROBES = (torchrun, torchrun_with_world_size, spawn, spawn_with_init_method, spawn_with_port)
+
+
+def _answer(probe: Callable[[], Any]) -> Any:
+    try:
+        return probe()
+    except Exception:
+        return "fails"  # how is another matter on another torch
+
+
+def main() -> None:
+    folder, which = sys.argv[1:]
+    if which == "mended":
+        from realformer_nmt import fairseq_patches
+
+        fairseq_patches.apply()
+        fairseq_patches.apply()  # changes nothing
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/{which}.ranks", rank=0, world_size=1)
+    sys.argv[1:] = []
+    logging.disable()
+    probes = (*PROBES, *STOCK_PROBES) if which == "stock" else PROBES  # mended ones would wait for their other rank
+    print(json.dumps({probe.__name__: _answer(probe) for probe in probes}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Fixtures of the tests of corpora: a server of one archive, and no proxy before it."""
+
+from collections.abc import Iterator
+
+import pytest
+from texts.archive_server import ArchiveServer
+from texts.single_archive import CONTENT, Waits
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_proxy() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("no_proxy", "127.0.0.1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArchiveServer]:
+    site = tmp_path_factory.mktemp("site")
+    for name in ("a.tgz", "mirror.tgz"):
+        (site / name).write_bytes(CONTENT)
+    with ArchiveServer(site) as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server: ArchiveServer) -> ArchiveServer:
+    shared_server.faults.clear()
+    shared_server.requests.clear()
+    return shared_server
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()

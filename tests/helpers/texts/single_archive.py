@@ -1,0 +1,45 @@
+"""One archive of random bytes, asked for again and again by the tests of downloads."""
+
+import hashlib
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from texts.archive_server import ArchiveServer
+
+from realformer_nmt.corpora.archives.download import Patience
+from realformer_nmt.corpora.manifest_schema import Packing
+
+CONTENT = np.random.default_rng(3).bytes(2_500_000)
+SIZE = len(CONTENT)
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@dataclass
+class Waits:
+    """Waits that are noted instead of slept."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    def patience(self, delays: tuple[float, ...] = (1, 2, 4), stall: float = 20) -> Patience:
+        return Patience(delays, stall, sleep=self.seconds.append)
+
+    def hurried(self, server: ArchiveServer, delays: tuple[float, ...] = (1,)) -> Patience:
+        """A second passes whenever the clock is looked at, once a read from the network; then the server ticks."""
+        seconds = itertools.count()
+
+        def clock() -> float:
+            server.ticks.release()
+            return next(seconds)
+
+        return Patience(delays, stall=60, clock=clock, sleep=self.seconds.append)
+
+
+def packing(server: ArchiveServer, *paths: str, size: int | None = SIZE, sha256: str = SHA256) -> Packing:
+    return Packing(tuple(server.url + path for path in paths or ("/a.tgz",)), bytes=size, sha256=sha256)
+
+
+def downloaded(folder: Path) -> bool:
+    """The file is right, and nothing else is there."""
+    return [file.name for file in folder.iterdir()] == ["a.tgz"] and (folder / "a.tgz").read_bytes() == CONTENT
