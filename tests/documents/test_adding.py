@@ -4,7 +4,10 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 from fixture_types import Command
+from grids import comparisons
+from programs import commands
 from programs.program import REPOSITORY
 
 PAGE = (REPOSITORY / "docs/adding.md").read_text()
@@ -14,15 +17,20 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_a_reader_who_follows_the_page_trains_and_translates(
-    fairseq: Command, toy_corpus: Path, tmp_path: Path
-) -> None:
-    (module,), (commands,) = blocks("python"), blocks("bash")
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    """The page's module, in the folder that the page names."""
     folder = tmp_path / "b2t"
     folder.mkdir()
-    (folder / "__init__.py").write_text(module)
-    lines = commands.replace("\\\n", " ").strip().splitlines()
-    words = [shlex.split(line.replace("DATA", str(toy_corpus)).replace("b2t ", f"{folder} ")) for line in lines]
+    (folder / "__init__.py").write_text("".join(blocks("python")))
+    return folder
+
+
+def test_a_reader_who_follows_the_page_trains_and_translates(
+    fairseq: Command, toy_corpus: Path, family: Path, tmp_path: Path
+) -> None:
+    lines = blocks("bash")[0].replace("\\\n", " ").strip().splitlines()
+    words = [shlex.split(line.replace("DATA", str(toy_corpus)).replace("b2t ", f"{family} ")) for line in lines]
     outputs = []
     for program, *arguments in words:
         places = [str(tmp_path / word) if word.startswith("b2t_checkpoints") else word for word in arguments]
@@ -31,3 +39,19 @@ def test_a_reader_who_follows_the_page_trains_and_translates(
         outputs.append(done.stdout)
     assert "BottomToTop()" in outputs[0]  # fairseq-train prints the model
     assert outputs[1].count("\nH-") == 61  # sentences of the test set
+
+
+def test_a_reader_who_follows_the_page_has_the_family_in_a_comparisons_table(
+    toy_corpus: Path, family: Path, tmp_path: Path
+) -> None:
+    assert blocks("bash")[1].endswith(f"--user-dir {family.name}\n")
+    text = comparisons.GRID.partition("\n[failure]")[0].format(data=toy_corpus)
+    for old, new in {'"realformer"': '"my_b2t"', '"1", "2-1"': '"1"', "updates = 200": "updates = 30"}.items():
+        text = text.replace(old, new)
+    (tmp_path / "grid.toml").write_text(text)
+    program, *arguments = shlex.split(blocks("bash")[1])
+    assert program == "realformer-nmt"
+    done = commands.run([*commands.OURS, *arguments, "--gpus", "0"], folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [cell["family"] for cell in comparisons.results(tmp_path / "runs")["cells"]] == ["my_b2t", "post_ln"]
+    assert re.search(r"^\| my_b2t +\|", (tmp_path / "runs" / "table.md").read_text(), re.MULTILINE)

@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 from fixture_types import Command
+from programs import commands
 from recipe_scripts.recipe import path_with_fairseq
 
 from realformer_nmt import fairseq_patches
@@ -49,6 +51,22 @@ def test_the_trial(tmp_path: Path) -> None:
     assert float(scored[1]) >= float(claim[2])
     assert "decoder.layers.1.ffn" in run.stdout
     assert sorted(path.name for path in folder.iterdir()) == ["realformer_nmt", "toy"]
+
+
+def test_own_text_is_translated_by_the_commands_of_the_readme(tmp_path: Path) -> None:
+    """In small: an invented text, fewer pieces and updates."""
+    invented = ["invent", "--folder", str(tmp_path), "--pairs", "400", "--valid", "40", "--test", "20", "--seed", "1"]
+    assert commands.run([*commands.OURS, *invented]).returncode == 0
+    for split, name in {"train": "a", "valid": "v", "test": "t"}.items():
+        for language in ("en", "de"):
+            (tmp_path / f"{split}.{language}").rename(tmp_path / f"{name}.{language}")
+    (text,) = re.findall(r"```bash\n(realformer-nmt prepare .*?)```", README, re.DOTALL)
+    for line in text.replace("\\\n", " ").replace("8000", "400").splitlines():
+        short = ["--updates", "4", "--gpus", "0", "--", "--warmup-updates", "2"] if " train " in line else []
+        done = commands.run([*commands.OURS, *shlex.split(line)[1:], *short], folder=tmp_path)
+        assert done.returncode == 0, done.stderr[-2000:]
+    assert len((tmp_path / "run" / "test" / "hypotheses.txt").read_text().splitlines()) == 20
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["arch"] == "realformer"
 
 
 def test_the_readme_names_what_there_is() -> None:
