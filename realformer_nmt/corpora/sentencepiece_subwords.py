@@ -16,7 +16,7 @@ import sentencepiece
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
-from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts, split
+from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts, file_states, split
 from realformer_nmt.corpora.word_memory import WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
@@ -81,8 +81,12 @@ def sample(texts: TrainingTexts, most: int) -> Iterator[str]:
         print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
 
 
-@functools.cache
 def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
+    return load_model(folder, file_states(folder, [MODEL]))
+
+
+@functools.cache
+def load_model(folder: Path, _: tuple[object, ...]) -> sentencepiece.SentencePieceProcessor:
     check_prepared(folder / MODEL)
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())

@@ -1,7 +1,7 @@
 """The functions of every subword method, by its name: learn a model, split text by it, and turn subwords into text."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
@@ -36,14 +36,24 @@ def learn_model(method: str, texts: TrainingTexts, folder: Path, size: int, work
     learn(texts, folder, size, workers)
 
 
-@functools.cache
 def encoder(method: SubwordMethod, folder: Path) -> Encoder:
     """Return the encoder of a subword model, one per process because of its memory."""
+    return load_encoder(method, folder, file_states(folder, method.files))
+
+
+@functools.cache
+def load_encoder(method: SubwordMethod, folder: Path, _: tuple[object, ...]) -> Encoder:
     for name in method.files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
     load: Callable[[Path], Encoder] = resolve_name(method.encoder)
     return load(folder)
+
+
+def file_states(folder: Path, names: Iterable[str]) -> tuple[object, ...]:
+    """Return what differs when a file of the folder is replaced by another of the same name."""
+    statuses = [path.stat() for name in names if (path := folder / name).exists()]
+    return folder.absolute(), *((status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses)
 
 
 def detokenise(method: str, lines: Lines, folder: Path | None, language: str) -> Surface:

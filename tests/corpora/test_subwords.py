@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,22 @@ def test_learning_again_elsewhere_gives_the_same_bytes(
     learn_model(method, texts, tmp_path, SIZE, 1)
     for file in METHODS[method].files:
         assert (tmp_path / file).read_bytes() == (models[method] / file).read_bytes()
+
+
+@pytest.mark.parametrize(("method", "size"), [("sentencepiece", 300), ("moses_bpe", 50)])
+def test_a_model_in_the_place_of_an_earlier_one_is_the_one_that_encodes(
+    texts: TrainingTexts, models: dict[str, Path], tmp_path: Path, method: str, size: int
+) -> None:
+    place, elsewhere = tmp_path / "subwords", tmp_path / "elsewhere"
+    lines = texts.source.read_text("utf-8").split("\n")[:-1]
+    shutil.copytree(models[method], place)
+    before = encoder(METHODS[method], place)(lines)
+    shutil.rmtree(place)
+    place.mkdir()
+    learn_model(method, texts, place, size, 1)
+    shutil.copytree(place, elsewhere)
+    encoded = encoder(METHODS[method], place)(lines)
+    assert encoded == encoder(METHODS[method], elsewhere)(lines) != before
 
 
 @given(lines=LINES)
