@@ -11,7 +11,7 @@ from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download
-from realformer_nmt.corpora.archives.extract import extract
+from realformer_nmt.corpora.archives.extract import STATE, extract
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
 
@@ -53,6 +53,12 @@ def fetch_texts(
         extracted = extract(file, corpus.members(name), folder / TEXTS / name, quiet=quiet)
         texts.update({Member(name, path): text for path, text in extracted.items()})
     return texts
+
+
+def extracted_files(corpus: Corpus) -> list[str]:
+    """Return the paths of all texts of a corpus, and of the records of their extraction, from its folder."""
+    names = [archive.name for archive in corpus.archives]
+    return [f"{TEXTS}/{name}/{file}" for name in names for file in (*corpus.members(name), STATE)]
 
 
 def fetch(

@@ -14,7 +14,7 @@ from texts.miniature import Miniature, miniature, pack, served
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.archives.download import Patience
-from realformer_nmt.corpora.fetch import fetch, fetch_texts
+from realformer_nmt.corpora.fetch import extracted_files, fetch, fetch_texts
 from realformer_nmt.corpora.manifest import load, shipped
 
 AT_ONCE = Patience((0, 0), 20, sleep=lambda _: None)
@@ -44,6 +44,13 @@ def test_every_text_of_every_shipped_corpus_comes_as_it_was_packed(
     server.requests.clear()
     assert fetch_texts(corpus, tmp_path / "data", patience=AT_ONCE) == texts
     assert server.requests == []
+
+
+def test_the_files_of_an_extraction_are_known_by_the_corpus_alone(tiny: Miniature, tmp_path: Path) -> None:
+    corpus, folder = load(tiny.manifest), tmp_path / "data"
+    fetch_texts(corpus, folder, patience=AT_ONCE)
+    files = {str(path.relative_to(folder)) for path in (folder / "texts").rglob("*") if path.is_file()}
+    assert files == set(extracted_files(corpus))
 
 
 def test_archives_that_are_there_are_used_where_they_are(

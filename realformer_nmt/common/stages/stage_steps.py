@@ -5,10 +5,11 @@ works in a folder of a unique name, which is renamed when it is complete: a proc
 outlived it, leaves nothing that a later run could take for finished.
 """
 
+import contextlib
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -107,8 +108,16 @@ class SteppedStage(Stage):
             print(f"{name}: done in {seconds:.0f} s", file=sys.stderr)
         return records.read(record, kind, self.hint)
 
-    def remove(self, name: str) -> None:
-        shutil.rmtree(self.folder / name, ignore_errors=True)
+    def remove(self, files: Iterable[str]) -> None:
+        """Remove files that the steps wrote, and their folders if nothing else is there, until all steps are done."""
+        if self.end.exists():
+            return
+        paths = [Path(file) for file in files]
+        for path in paths:
+            (self.folder / path).unlink(missing_ok=True)
+        for folder in sorted({folder for path in paths for folder in path.parents[:-1]}, reverse=True):
+            with contextlib.suppress(OSError):
+                (self.folder / folder).rmdir()
 
 
 def look_at(path: Path, previous: Fingerprint | None) -> Fingerprint:

@@ -6,7 +6,7 @@ removed as soon as they are not needed. FOLDER/prepare.json is written last.
 
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.common.stages.versions import installed
 from realformer_nmt.corpora.archives.extract import STATE
-from realformer_nmt.corpora.fetch import TEXTS, fetch_texts
+from realformer_nmt.corpora.fetch import TEXTS, extracted_files, fetch_texts
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.preparing.binarise import binarise
 from realformer_nmt.corpora.preparing.clean_splits import splits, write_texts
@@ -88,19 +88,19 @@ def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) ->
     work = PrepareSteps(job, folder, request)
     text = stage.step(TEXT, TextRecord, work.clean)
     if not request.keep and job.corpus:
-        stage.remove(TEXTS)  # the extracted members
+        stage.remove(extracted_files(job.corpus))
     subwords = stage.step(SUBWORDS, SubwordsRecord, partial(work.learn, text), lasting=True)
     encoded = stage.step(SUBWORD_TEXT, SubwordTextRecord, work.encode)
     if not request.keep:
-        stage.remove(TEXT)
+        stage.remove(text_files(TEXT, encoded.pieces, job.plan.languages))
     data = stage.step(DATA, BinarisedRecord, work.binarise, lasting=True)
     if folder.record.exists():
         verify(folder.path, by_hash=False)  # sizes alone, which is quick; a training checks the hashes
-    else:
-        raw = describe(folder.path, publish(folder, job.plan.languages))
-        records.write(folder.record, work.record(origin, text, subwords, encoded, data, raw))
+        return
+    raw = describe(folder.path, publish(folder, job.plan.languages))
     if not request.keep:
-        stage.remove(SUBWORD_TEXT)
+        stage.remove(text_files(SUBWORD_TEXT, encoded.pieces, job.plan.languages))
+    records.write(folder.record, work.record(origin, text, subwords, encoded, data, raw))
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,12 @@ class PrepareSteps:
             workers=self.request.workers,
             versions={"python": platform.python_version(), **installed(*PACKAGES)},
         )
+
+
+def text_files(folder: str, splits: Iterable[str], languages: Sequence[str]) -> list[str]:
+    """Return the paths of the texts and the raw texts of the splits in the folder of a step."""
+    names = [name for split in splits for name in (split, f"{split}.raw")]
+    return [f"{folder}/{name}.{language}" for name in names for language in languages]
 
 
 def publish(folder: PreparedFolder, languages: Sequence[str]) -> list[Path]:

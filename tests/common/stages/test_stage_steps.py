@@ -91,3 +91,17 @@ def test_a_step_that_fails_leaves_neither_folder_nor_record(tmp_path: Path) -> N
     with pytest.raises(ZeroDivisionError):
         stage(tmp_path).step("text", StepRecord, fail)
     assert [path.name for path in tmp_path.iterdir()] == ["train.en"]
+
+
+def test_only_what_the_steps_wrote_is_removed_and_nothing_after_the_end(tmp_path: Path) -> None:
+    for file in ("text/train.en", "text/deep/valid.en", "more/test.en", "more/notes"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    written = ["text/train.en", "text/deep/valid.en", "text/absent", "more/test.en"]
+    (tmp_path / "prepare.json").touch()
+    before = sorted(tmp_path.rglob("*"))
+    stage(tmp_path).remove(written)
+    assert sorted(tmp_path.rglob("*")) == before
+    (tmp_path / "prepare.json").unlink()
+    stage(tmp_path).remove(written)
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "more", tmp_path / "more" / "notes"]
