@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.parent_death_signal import end_with_parent
+from realformer_nmt.common.processes.unrepeated_script import unrepeated_script
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,7 +26,8 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
     window: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
-            window.append((item, pool.submit(function, item)))
+            with unrepeated_script():  # submit starts the workers
+                window.append((item, pool.submit(function, item)))
             if len(window) > 2 * workers:
                 item, future = window.popleft()
                 yield item, future.result()

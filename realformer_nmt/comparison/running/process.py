@@ -13,6 +13,7 @@ from pathlib import Path
 
 from realformer_nmt.common.files.atomic_files import open_regular_file
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
+from realformer_nmt.common.processes.unrepeated_script import unrepeated_script
 from realformer_nmt.subcommands import main
 
 PRELOADED = (  # what the stages of a cell import; multiprocessing passes over a module that is missing
@@ -32,7 +33,8 @@ class Process:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(list(PRELOADED))
         self._process = context.Process(target=_run, args=(tuple(argv), str(output), dict(environment)))
-        self._process.start()
+        with unrepeated_script():
+            self._process.start()
 
     def poll(self) -> int | None:
         return self._process.exitcode
