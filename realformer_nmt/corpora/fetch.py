@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import digest
@@ -43,14 +43,21 @@ TEXTS = "texts"  # folder of the extracted members
 REQUEST = FetchRequest
 
 
+class PackedFile(NamedTuple):
+    """A file and the packing whose bytes it has; its own name may be that of a URL."""
+
+    path: Path
+    packing: Packing
+
+
 def fetch_texts(
     corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
 ) -> dict[Member, Path]:
     """Fetch and extract a corpus, and return the path of each text: FOLDER/texts/ARCHIVE/PATH, gzipped if it was."""
-    files = fetch(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
+    files = fetch_packings(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
     texts = {}
-    for name, file in files.items():
-        extracted = extract(file, corpus.members(name), folder / TEXTS / name, quiet=quiet)
+    for name, (file, packing) in files.items():
+        extracted = extract(file, corpus.members(name), folder / TEXTS / name, name=packing.name, quiet=quiet)
         texts.update({Member(name, path): text for path, text in extracted.items()})
     return texts
 
@@ -65,6 +72,14 @@ def fetch(
     corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
 ) -> dict[str, Path]:
     """Return a verified file for each archive: from `archives`, from `folder`, or downloaded into `folder`."""
+    files = fetch_packings(corpus, folder, archives, patience=patience, quiet=quiet)
+    return {name: file for name, (file, _) in files.items()}
+
+
+def fetch_packings(
+    corpus: Corpus, folder: Path, archives: Path | None, *, patience: Patience, quiet: bool
+) -> dict[str, PackedFile]:
+    """Return a verified file for each archive, with the packing that it is."""
     if archives is not None and not archives.is_dir():
         raise UserError(f"--archives {archives} is not a folder")
     local = {
@@ -75,13 +90,13 @@ def fetch(
     }
 
 
-def _local(archive: Archive, folder: Path, archives: Path | None) -> Path | None:
+def _local(archive: Archive, folder: Path, archives: Path | None) -> PackedFile | None:
     """Return a verified file of the archive that is on disk, if there is one; raise if another file has its name."""
     mismatches = []
     for path, packing in _candidates(archive, folder, archives):
         difference = mismatch(path, packing)
         if difference is None:
-            return path
+            return PackedFile(path, packing)
         if path.name == packing.name:  # names from URLs alone, such as dev.tgz, may belong to unrelated files
             mismatches.append(difference)
     if not mismatches:
@@ -90,12 +105,12 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> Path | None
     raise UserError(f"archive {archive.name}: another file has its name: {listed}; move it elsewhere")
 
 
-def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -> Path:
+def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -> PackedFile:
     reasons = []
     for packing in archive.packings:
         outputs.check_free(folder / packing.name, "fetch")
         try:
-            return download(packing, folder, patience, quiet)
+            return PackedFile(download(packing, folder, patience, quiet), packing)
         except UnavailableError as error:
             reasons += error.reasons
     names = " or ".join(packing.name for packing in archive.packings)
@@ -103,12 +118,12 @@ def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -
     raise UserError(f"archive {archive.name}: no URL delivers it:\n  {listed}\nput {names} into --archives DIR")
 
 
-def _candidates(archive: Archive, folder: Path, archives: Path | None) -> Iterator[tuple[Path, Packing]]:
+def _candidates(archive: Archive, folder: Path, archives: Path | None) -> Iterator[PackedFile]:
     for packing in archive.packings:
         paths = [archives / name for name in dict.fromkeys((packing.name, *packing.served))] if archives else []
         for path in (*paths, folder / packing.name):
             if path.is_file():
-                yield path, packing
+                yield PackedFile(path, packing)
 
 
 def mismatch(path: Path, packing: Packing) -> str | None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.archives.download import Patience
 from realformer_nmt.corpora.fetch import extracted_files, fetch, fetch_texts
 from realformer_nmt.corpora.manifest import load, shipped
+from realformer_nmt.corpora.manifest_schema import Archive, HeldOut, Member, Packing, Part
 
 AT_ONCE = Patience((0, 0), 20, sleep=lambda _: None)
 NEWS = "/wmt14_en_de/https.statmt.org/wmt14/test-full.tgz"
@@ -67,6 +69,27 @@ def test_archives_that_are_there_are_used_where_they_are(
     assert paths["dev"] == folder / "dev.tgz"
     assert not (tmp_path / "data").exists()
     assert server.requests == []
+
+
+def test_archives_with_their_servers_names_are_extracted_as_those_of_the_manifest(tmp_path: Path) -> None:
+    source, target = Member("plain", "corpus.en"), Member("packed", "corpus.de")
+    content = {"corpus.en": b"one\n", "packed.tgz": pack("packed.tgz", {"corpus.de": b"eins\n"})}
+    archives = []
+    for member, file in (source, "corpus.en"), (target, "packed.tgz"):
+        (tmp_path / member.archive).write_bytes(content[file])
+        sha256 = hashlib.sha256(content[file]).hexdigest()
+        url = f"https://example.org/{member.archive}"
+        archives.append(Archive(member.archive, (Packing((url,), sha256=sha256, file=file),)))
+    corpus = replace(
+        load("wmt14_en_de"),
+        archives=tuple(archives),
+        train=(Part(source, target),),
+        valid=(),
+        test=(),
+        held_out=HeldOut(2, "before_cleaning"),
+    )
+    texts = fetch_texts(corpus, tmp_path / "data", tmp_path)
+    assert {member: text.read_bytes() for member, text in texts.items()} == {source: b"one\n", target: b"eins\n"}
 
 
 def test_a_wrong_archive_of_ones_own_is_an_error_before_anything_is_downloaded(

@@ -41,15 +41,16 @@ class Entry(NamedTuple):
 
 
 def extract(
-    archive: Path, members: Sequence[str], folder: Path, *, largest: int = LARGEST, quiet: bool = False
+    archive: Path, members: Sequence[str], folder: Path, *, name: str = "", largest: int = LARGEST, quiet: bool = False
 ) -> dict[str, Path]:
     """Return the path FOLDER/MEMBER of each member, extracted if need be.
 
-    A file that is no archive is its own single member, and stays where it is."""
-    entries_of = next((entries for suffix, entries in ENTRIES.items() if archive.name.endswith(suffix)), None)
+    A file that is no archive is its own single member and stays where it is. `name`, by default the file's, says which."""
+    name = name or archive.name
+    entries_of = next((entries for suffix, entries in ENTRIES.items() if name.endswith(suffix)), None)
     if entries_of is None:
-        _check_none(archive, set(members) - {archive.name}, [archive.name])
-        return {archive.name: archive}
+        _check_none(archive, set(members) - {name}, [name])
+        return {name: archive}
     paths = {member: folder / _safe(archive, member) for member in members}
     state = State(archive, folder)
     missing = {member for member, path in paths.items() if not state.holds(member, path)}
