@@ -149,18 +149,33 @@ def digest(stream: IO[bytes], algorithm: str) -> "hashlib._Hash":
 
 @contextlib.contextmanager
 def writing(path: Path, missing: int | None = None, note: str = "") -> Iterator[None]:
-    """Turn an error of the system into a UserError that names the file and, on a full disk, the bytes needed."""
+    """Turn an error of the system into a UserError that names the file and, on a full disk, the bytes needed.
+
+    The file is `path`, unless the error is about one that lies elsewhere, such as an input."""
     try:
         yield
     except (OSError, RuntimeError) as error:
         refusal = _refusal(error)
         if refusal is None:
             raise
-        reason = f"{path}: {refusal.strerror}"
+        file = path if is_about(refusal, path) else Path(refusal.filename)
+        reason = f"{file}: {refusal.strerror}"
         if refusal.errno in FULL:
             needed = "more room is" if missing is None else f"{missing:,} more bytes are"
-            reason += f": {needed} needed, {shutil.disk_usage(path.parent).free:,} are free"
+            reason += f": {needed} needed, {shutil.disk_usage(file.parent).free:,} are free"
         raise UserError("; ".join(filter(None, (reason, note, "fix that and run this again")))) from error
+
+
+def is_about(error: OSError, path: Path) -> bool:
+    """Return whether an error names no file but the one to write, one of its parts, or a folder on the way there."""
+    if error.filename2 is not None or not isinstance(error.filename, str | os.PathLike):  # a part renamed; no name
+        return True
+    file, place = Path(error.filename).absolute(), path.absolute()
+    part = any(
+        each.parent == place.parent and place.name in each.name and each.suffix == ".part"
+        for each in (file, *file.parents)
+    )
+    return part or file in (place, *place.parents)
 
 
 def _refusal(error: BaseException | None) -> OSError | None:

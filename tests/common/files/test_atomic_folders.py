@@ -1,3 +1,5 @@
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,21 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match=r"file/a: Not a directory|file/a: File exists"):
         completed_folder(tmp_path / "file" / "a").__enter__()
+
+
+@pytest.mark.parametrize(
+    ("work", "culprit"),
+    [
+        (lambda inputs, _: (inputs / "absent.txt").read_text(), "inputs/absent.txt"),
+        (lambda inputs, _: inputs.read_text(), "inputs"),
+        (lambda _, part: (part / "deep" / "file").touch(), "a"),
+        (lambda inputs, part: (inputs / "absent.txt").rename(part / "b"), "a"),
+    ],
+)
+def test_an_error_names_the_input_that_it_is_about_or_else_the_folder(
+    work: Callable[[Path, Path], object], culprit: str, tmp_path: Path
+) -> None:
+    (tmp_path / "inputs").mkdir()
+    message = rf"^{re.escape(str(tmp_path))}/{culprit}: (No such file or|Is a) directory; fix that and run this again$"
+    with pytest.raises(UserError, match=message), completed_folder(tmp_path / "a") as part:
+        work(tmp_path / "inputs", part)
