@@ -13,10 +13,12 @@ FLAG = "--user-dir"
 
 
 def check(folder: Path) -> None:
-    """Refuse a folder that is no package, or whose name is another module's."""
+    """Refuse a folder that is no package, or whose name cannot be imported or is another module's."""
     if not (folder / "__init__.py").is_file():
         raise UserError(f"{FLAG} {folder}: no Python package; give a folder with an __init__.py")
     name, place = folder.absolute().name, str(folder.absolute() / "__init__.py")
+    if "." in name:
+        raise UserError(f"{FLAG} {folder}: Python imports no folder with a dot in its name; rename the folder")
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) == place:
         return
     spec = importlib.util.find_spec(name)

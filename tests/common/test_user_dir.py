@@ -55,6 +55,16 @@ def test_another_module_of_that_name_is_refused(tmp_path: Path, name: str) -> No
         check(folder)
 
 
+@pytest.mark.parametrize("name", ["rows.v2", "json.v2"])
+def test_a_dot_in_the_folders_name_is_refused_and_a_hyphen_is_not(tmp_path: Path, name: str) -> None:
+    for folder in (tmp_path / name, tmp_path / name.replace(".", "-")):
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+    with pytest.raises(UserError, match=r"v2: Python imports no folder with a dot in its name; rename the folder$"):
+        import_user_dir("archs", tmp_path / name)
+    import_user_dir("archs", tmp_path / name.replace(".", "-"))
+
+
 @pytest.mark.parametrize(
     ("source", "cause"),
     [("import nowhere_at_all", "No module named 'nowhere_at_all'"), ("1 / 0", "ZeroDivisionError: division by zero")],
