@@ -157,6 +157,8 @@ def check_no_own_files(request: PrepareRequest) -> None:
 def check_own_files(request: PrepareRequest) -> None:
     if not request.train or not request.source or not request.target:
         raise UserError(f"give CORPUS ({', '.join(shipped())}), or --source, --target and --train SOURCE TARGET")
+    if request.archives:
+        raise UserError(f"--archives {request.archives}: your own files have no archives; leave it out or give CORPUS")
     if bool(request.valid) == bool(request.held_out):
         raise UserError("give either --valid SOURCE TARGET or --held-out N, which takes every N-th training pair")
     for language in (request.source, request.target):

@@ -272,6 +272,10 @@ def test_a_result_that_was_removed_is_missed(
         (["--source", "en", "--target", "en", "--train", "a", "b", "--held-out", "9"], "two different names"),
         (["--source", "en", "--target", "de", "--train", "absent", "b", "--held-out", "9"], "absent: No such file"),
         (["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "1"], "allowed is 2 or more"),
+        (
+            ["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "9", "--archives", "absent"],
+            "--archives absent: your own files have no archives; leave it out or give CORPUS",
+        ),
         (["multi30k_en_de", "--min-length", "0"], "--min-length 0: allowed is 1 or more"),
         (["multi30k_en_de", "--workers", "0"], "allowed is 1 to 1,024"),
     ],
