@@ -5,9 +5,11 @@ import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field
+from pathlib import Path
 from typing import Any
 
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.files.safe_names import path_option
 from realformer_nmt.common.requests.option import Spec, flag_of, spec_of
 
 
@@ -98,8 +100,11 @@ def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
         return spec.without_value
     if isinstance(value, bool) or shape.type is bool:
         raise OptionError(f"{each.name}={value!r}: allowed is {'True or False' if shape.type is bool else 'a value'}")
+    parse = spec.parse or (path_option if shape.type is Path else shape.type)
     try:
-        return (spec.parse or shape.type)(str(value))
+        return parse(str(value))
+    except argparse.ArgumentTypeError as error:
+        raise OptionError(f"{each.name}: {error}") from error
     except ValueError as error:
         raise OptionError(f"{each.name}={value!r}: allowed is a value of type {shape.type.__name__}") from error
 

@@ -151,6 +151,8 @@ def test_python_may_give_texts_for_paths_and_one_value_for_several() -> None:
         ({"dishes": "soup", "output": "pot", "stir": "no"}, "stir='no': allowed is True or False"),
         ({"dishes": "soup", "output": "pot", "portions": True}, "portions=True: allowed is a value"),
         ({"dishes": "soup", "output": "pot", "portions": 2.5}, r"portions=2\.5: allowed is a value of type int"),
+        ({"dishes": "soup", "output": ""}, "output: '' names no file and no folder; the current folder is ."),
+        ({"dishes": "soup", "output": "pot", "swap": [("a", "")]}, "swap: '' names no file and no folder"),
         ({"dishes": "soup", "output": "pot", "portion": 3}, "option portion is not one of dishes, .*mean portions"),
     ],
 )
