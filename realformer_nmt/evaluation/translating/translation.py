@@ -186,7 +186,7 @@ def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
             argv += ["--model-overrides", repr({"decoding_precision": value})]
         elif value is True:
             argv.append(flag)
-        elif value not in (None, False):
+        elif value is not None and value is not False:
             argv += [flag, str(value)]
     return argv + (["--cpu"] if request.cpu else [])
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from fairseq import options
 from programs import argv, commands
 from programs.program import REPOSITORY, realformer_nmt
 from texts import translation_records
@@ -23,6 +24,7 @@ from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines, sha256
+from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.translating import translate, translation, translation_record
@@ -129,6 +131,17 @@ def test_the_command_gives_what_fairseq_generate_says(
     assert record["checkpoints"] == list(map(str, ensemble))
     assert record["checkpoint_sha256"] == [hashlib.sha256(path.read_bytes()).hexdigest() for path in ensemble]
     assert record["files"][translation_record.HYPOTHESES] == sha256(tmp_path / "out" / translation_record.HYPOTHESES)
+
+
+def test_settings_of_zero_reach_fairseq(toy_corpus: Path) -> None:
+    """0 == False in Python; fairseq's own parser reads the arguments here."""
+    words = ["a.pt", "--data", toy_corpus, "--subwords", "none", "--output", "out", "--lenpen", 0, "--max-len-b", 0]
+    request = argv.read(TranslateRequest, *words)
+    arguments = translation.arguments(request, text_pipeline.requested(request))
+    parser = options.get_generation_parser(default_task="translation")
+    parsed = options.parse_args_and_arch(parser, input_args=[str(toy_corpus), *arguments])
+    assert (parsed.lenpen, parsed.max_len_a, parsed.max_len_b) == (0, 0, 0)
+    assert (parsed.fp16, parsed.max_tokens) == (False, None)
 
 
 def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
