@@ -16,10 +16,11 @@ from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheck
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import files_by_name, number_of_models
-from realformer_nmt.common.stages.stage import Stage
+from realformer_nmt.common.stages.stage import AGAIN, Stage
 
 
 class Signature(NamedTuple):
@@ -54,22 +55,34 @@ def run(request: AverageRequest) -> int:
 
 
 def stage_of(request: AverageRequest) -> Stage:
-    """Return the stage of a request; checkpoints that were removed after they were averaged are not its inputs."""
+    """Return the stage of a request; checkpoints that were removed after they were averaged may be its inputs."""
     record = request.output.with_name(f"{request.output.name}.json")
     try:
         paths = select(request)
     except UserError:
-        if not record.is_file():
+        if number_of_checkpoints(request) is None or not record.is_file():
             raise
-        paths = []
+        paths = recorded_paths(request.inputs[0], record)
     names = ("last", "last_updates", "best", "until")
     settings = {**{name: getattr(request, name) for name in names}, **number_of_models(request.inputs)}
     return Stage("average", record, settings, files_by_name(paths))
 
 
+def recorded_paths(folder: Path, record: Path) -> list[Path]:
+    """Return where the checkpoints of a record lay if they were of this folder; none if it cannot be read."""
+    try:
+        return [folder / name for name in records.read(record, AverageRecord, AGAIN).averaged]
+    except UserError:
+        return []  # the stage says what is wrong with it
+
+
+def number_of_checkpoints(request: AverageRequest) -> int | None:
+    return next((n for n in (request.last, request.last_updates, request.best) if n is not None), None)
+
+
 def select(request: AverageRequest) -> list[Path]:
     """Return the checkpoints to average."""
-    number = next((n for n in (request.last, request.last_updates, request.best) if n is not None), None)
+    number = number_of_checkpoints(request)
     if number is None:
         if any(path.is_dir() for path in request.inputs):
             raise UserError(

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,27 @@ def test_the_average_of_several_is_not_that_of_one_of_them(tmp_path: Path) -> No
     one.unlink()
     assert argv.read(AverageRequest, one, other, "--output", output).run() == 0
     assert torch.load(output, weights_only=True)["model"]["w"].tolist() == [1.5] * 3
+
+
+def test_a_folder_or_a_file_that_is_not_there_is_no_average_of_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Checkpoints may be removed with their folder; an empty folder and a misspelt one never held them."""
+    folder, output = tmp_path / "checkpoints", tmp_path / "average.pt"
+    folder.mkdir()
+    save(folder / "checkpoint1.pt", {"w": torch.ones(2)})
+    assert argv.read(AverageRequest, folder, "--last", 1, "--output", output).run() == 0
+    shutil.rmtree(folder)
+    assert argv.read(AverageRequest, folder, "--last", 1, "--output", output).run() == 0
+    assert capsys.readouterr().out.endswith(f"{output}.json: up to date\n")
+    (tmp_path / "empty").mkdir()
+    for other in ("no-such-folder", "empty"):
+        with pytest.raises(UserError, match=rf"{other}/checkpoint1\.pt: no such file"):
+            argv.read(AverageRequest, tmp_path / other, "--last", 1, "--output", output).run()
+    one, named = save(tmp_path / "one.pt", {"w": torch.ones(2)}), tmp_path / "named.pt"
+    assert argv.read(AverageRequest, one, "--output", named).run() == 0
+    with pytest.raises(UserError, match=r"two\.pt: no such file"):
+        argv.read(AverageRequest, tmp_path / "two.pt", "--output", named).run()
 
 
 @pytest.fixture(scope="module")

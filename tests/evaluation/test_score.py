@@ -23,6 +23,7 @@ from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.comet.scorer import CometScorer
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import ScoredTexts, measure
+from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.evaluation.translating import raw_texts, translation_record
 
@@ -144,6 +145,16 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         request(folder).run()
     with pytest.raises(UserError, match="pass --reference FILE"):
         raw_texts.raw(None, translation_records.record(prepared=None, subset="test"), 1)
+
+
+def test_a_score_of_before_is_not_that_of_a_reference_that_is_not_there(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, ["a"], ["a"])
+    stage = request(folder).stage()
+    stage.write(RunRecord(translation=translation_record.read(folder), made_from=stage.start()))
+    (folder / "reference.txt").unlink()
+    assert request(folder).run() == 0
+    with pytest.raises(UserError, match=r"no-such\.de: no such file"):
+        argv.read(ScoreRequest, folder, "--output", folder / "run.json", "--reference", folder / "no-such.de").run()
 
 
 def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

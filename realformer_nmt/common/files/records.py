@@ -19,7 +19,7 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     sha256: str
     bytes: int | UnsetType = UNSET
     modified: int | UnsetType = UNSET
-    path: str | UnsetType = UNSET  # where a file may be known by where it lies
+    path: str | UnsetType = UNSET  # absolute of a step's input, else from the folder of the record
 
 
 class Origin(Struct, frozen=True, kw_only=True):

@@ -4,12 +4,14 @@ A stage is up to date if its record was made from the same settings and input fi
 wrote are unchanged.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
@@ -92,13 +94,16 @@ class Stage:
     def is_up_to_date(self, fresh: bool, *outputs: Path) -> bool:
         """Return whether the stage is up to date, and print so.
 
-        Raise a UserError if the record or an output would overwrite an input or a file of another command, or if the
-        record was made from other settings or files. With `fresh`, neither the status nor these differences count.
+        Raise a UserError if the record or an output would overwrite an input or a file of another command, if the
+        record was made from other settings or files, or if an input is missing that it was not made from. With `fresh`,
+        neither the status nor these differences count.
         """
         self._check_paths(outputs)
         if fresh:
             return False
         status = self.checked_status()
+        if status.record:
+            self._check_missing_inputs(status.record.made_from.inputs)
         if status.done:
             written.settle(self.record)
             print(f"{self.record}: up to date")
@@ -113,6 +118,18 @@ class Stage:
         written.check_record(self.record, self.command)
         for path in outputs:
             written.check_product(path, self.record, self.command)
+
+    def _check_missing_inputs(self, before: Mapping[str, Fingerprint]) -> None:
+        """Refuse an input that is missing, unless the record was made from it: such a file may be removed."""
+        for name, path in self.inputs.items():
+            previous = before.get(name)
+            was_read = previous and previous.path in (UNSET, self._place(path))
+            if not was_read and not path.is_file():
+                raise UserError(f"{path}: no such file, and {self.record} was not made from it; check the name")
+
+    def _place(self, path: Path) -> str:
+        """Return a path from the folder of the record, so that both can be moved together."""
+        return os.path.relpath(path.parent.resolve() / path.name, self.record.parent.resolve())
 
     def checked_status(self) -> StageStatus:
         """Return the status; refuse a record of other settings or files, and one that cannot be read."""
@@ -143,11 +160,11 @@ class Stage:
 
         An input that no longer exists keeps its fingerprint of the record `before`.
         """
-        if before is None:
-            return made_from(self.settings, self.inputs)
-        now = made_from(self.settings, self.inputs, before.made_from)
-        earlier = {name: file for name, file in before.made_from.inputs.items() if name in self.inputs}
-        return replace(now, inputs={**earlier, **now.inputs})
+        now = made_from(self.settings, self.inputs, before.made_from if before else None)
+        inputs = {name: replace(file, path=self._place(self.inputs[name])) for name, file in now.inputs.items()}
+        previous = before.made_from.inputs if before else {}
+        earlier = {name: file for name, file in previous.items() if name in self.inputs}
+        return replace(now, inputs={**earlier, **inputs})
 
     def fingerprints(self, *outputs: Path) -> dict[str, Fingerprint]:
         """Return the fingerprints of outputs, as the record holds them."""

@@ -75,6 +75,20 @@ def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -
     assert stage(folder).is_up_to_date(fresh=False)
 
 
+def test_a_missing_file_that_it_was_not_made_from_is_refused(folder: Path) -> None:
+    """Neither another name nor the same name in another folder stands for a file that was removed."""
+    for name, path in (("no-such.pt", folder / "no-such.pt"), ("two.pt", folder / "other" / "two.pt")):
+        mistyped = replace(stage(folder), inputs={"one.pt": folder / "one.pt", name: path})
+        with pytest.raises(UserError, match=rf"{name}: no such file, and .*average\.json was not made from it"):
+            mistyped.is_up_to_date(fresh=False)
+
+
+def test_a_folder_may_be_moved_and_its_inputs_removed(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    moved = folder.rename(tmp_path_factory.mktemp("moved") / "folder")
+    (moved / "one.pt").unlink()
+    assert stage(moved).is_up_to_date(fresh=False)
+
+
 def test_what_was_known_of_a_removed_input_stays_on_record(folder: Path) -> None:
     inputs = json.loads((folder / "average.json").read_text())["made_from"]["inputs"]
     (folder / "one.pt").unlink()

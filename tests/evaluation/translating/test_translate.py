@@ -236,6 +236,26 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
         translation.stage_of(request(tmp_path / "other" / "dict.src.txt"))
 
 
+@pytest.mark.parametrize("wrong", ["model", "input"])
+def test_a_translation_of_before_is_not_that_of_a_file_that_is_not_there(
+    toy_corpus: Path, tmp_path: Path, wrong: str
+) -> None:
+    def request(**words: Path) -> TranslateRequest:
+        names = {"model": tmp_path / "average.pt", "input": tmp_path / "text", **words}
+        fixed = ["--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out"]
+        return argv.read(TranslateRequest, names["model"], "--input", names["input"], *fixed)
+
+    (tmp_path / "text").write_text("a b\n")
+    (tmp_path / "average.pt").write_text("weights")
+    stage = request().stage()
+    stage.write(translation_records.record(made_from=stage.start()))
+    for name in ("text", "average.pt"):
+        (tmp_path / name).unlink()
+    assert request().run() == 0
+    with pytest.raises(UserError, match=r"no-such: no such file"):
+        request(**{wrong: tmp_path / "no-such"}).run()
+
+
 def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
     """A thousand sentences one by one take minutes."""
     flags = ["--data", toy_corpus, "--subwords", "none", "--subset", "train", "--batch-size", 1, "--cpu"]
