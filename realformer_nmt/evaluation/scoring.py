@@ -50,11 +50,11 @@ def run(request: ScoreRequest) -> int:
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     check_unchanged(request.translation, translation)
     checked = prove_trainings(request.training, training, translation)
-    origin = stage.start()
-    with metrics.seeded(request.seed):
-        scores = score(request, translation, *(read_lines(path) for path in files.values()))
     name = request.published or dataset(translation)
     figures = published.figures(name) if name else []
+    origin = stage.origin(stage.status().record)  # without `start`: a record of before stays until the new one is there
+    with metrics.seeded(request.seed):
+        scores = score(request, translation, *(read_lines(path) for path in files.values()))
     record = RunRecord(
         corpus=translation.corpus,
         subset=translation.subset or None,

@@ -157,6 +157,24 @@ def test_a_score_of_before_is_not_that_of_a_reference_that_is_not_there(tmp_path
         argv.read(ScoreRequest, folder, "--output", folder / "run.json", "--reference", folder / "no-such.de").run()
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [(["--published", "WMT41"], "--published WMT41"), (["--compound-split"], "compound-split BLEU is refused")],
+)
+def test_a_record_stays_where_nothing_can_be_scored(
+    tmp_path: Path, option: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name is refused before anything is scored."""
+    folder = folder_of(tmp_path, ["a"], ["a"])
+    stage = request(folder).stage()
+    stage.write(RunRecord(translation=translation_record.read(folder), made_from=stage.start()))
+    before = stage.record.read_bytes()
+    monkeypatch.setattr(metrics, "scores", lambda *_: pytest.fail("it scored first"))
+    with pytest.raises(UserError, match=message):
+        request(folder, *option, "--fresh").run()
+    assert stage.record.read_bytes() == before
+
+
 def test_comet_is_never_left_out_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hypotheses, reference = texts(number=3)
     folder = folder_of(tmp_path / "out", hypotheses, reference)

@@ -45,20 +45,14 @@ def run(request: TranslateRequest) -> int:
 
 def fill(request: TranslateRequest) -> int:
     """Translate into a folder."""
-    check_possible(request)
-    corpus = text_pipeline.requested(request)
-    stage = stage_of(request)
-    outputs = [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
-    if stage.is_up_to_date(request.fresh, *outputs):
+    if is_up_to_date(request):
         return 0
-    corpus.import_detokeniser()
-    check_shares(request.output)
+    corpus, stage = text_pipeline.requested(request), stage_of(request)
     start = time.monotonic()
     origin = stage.start()
-    check_models(request, corpus)
     with shares(request.output, origin, request.jobs, request.fresh) as folder:
         generated = translate(request, corpus, folder)
-        with stage.claimed(*outputs):
+        with stage.claimed(*output_files(request)):
             files = write(generated, corpus, request.output)
         record = replace(
             described(request, corpus, origin),
@@ -76,8 +70,29 @@ def fill(request: TranslateRequest) -> int:
     return 0
 
 
+def is_up_to_date(request: TranslateRequest) -> bool:
+    """Return whether there is nothing to do; refuse what cannot be translated, before a file is changed."""
+    check_possible(request)
+    corpus = text_pipeline.requested(request)
+    if stage_of(request).is_up_to_date(request.fresh, *output_files(request)):
+        return True
+    corpus.import_detokeniser()
+    check_shares(request.output)
+    check_models(request, corpus)
+    check_text(request, corpus)
+    return False
+
+
+def output_files(request: TranslateRequest) -> list[Path]:
+    return [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
+
+
 def check_possible(request: TranslateRequest) -> None:
     selection.check_distinct(request.checkpoints)
+    if request.validate and len(request.checkpoints) > 1:
+        raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
+    if request.validate and (request.input or request.test_set):
+        raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
     if request.jobs > 1 and not request.cpu and torch.cuda.is_available():
         raise UserError(
             f"--jobs {request.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
@@ -107,6 +122,16 @@ def stage_of(request: TranslateRequest) -> Stage:
 def raw_text(request: TranslateRequest, corpus: TextPipeline) -> Path | None:
     """Return the file that is translated in place of a subset, if there is one."""
     return request.input if request.test_set is None else test_sets.find(request.test_set, corpus.languages).source
+
+
+def check_text(request: TranslateRequest, corpus: TextPipeline) -> None:
+    """Raise an error if the text, the subset or the model of its subwords cannot be read."""
+    text = raw_text(request, corpus)
+    if text is None:
+        subsets.count(corpus.data, request.subset, *corpus.languages)
+    else:
+        read_lines(text)
+        corpus.pieces(b"")
 
 
 def check_models(request: TranslateRequest, corpus: TextPipeline) -> None:
@@ -149,8 +174,6 @@ def translate_subset(request: TranslateRequest, corpus: TextPipeline, folder: Pa
 
 
 def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
-    if len(request.checkpoints) > 1:
-        raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
     batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
     argv = validation_scores.validate_argv(request.checkpoints[0], data, validation_scores.SUBSET, batch, request.cpu)
     return [*argv, *for_fairseq(request.user_dir)]
@@ -158,8 +181,6 @@ def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
 
 def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path, text: Path) -> Generated:
     """Translate a text through a temporary data-bin; fairseq-interactive would split lines at more than \\n."""
-    if request.validate:
-        raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
     subwords = corpus.pieces("".join(f"{line}\n" for line in read_lines(text)).encode())
     if not any(subwords):
         return Generated(subwords, None, subwords)

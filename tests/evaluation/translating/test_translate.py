@@ -157,15 +157,33 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     assert [file.name for file in (tmp_path / "out").iterdir()] == [".translation.json.begun"]
 
 
-def test_a_failure_leaves_no_record_and_names_the_file(toy_corpus: Path, tmp_path: Path) -> None:
-    (tmp_path / "checkpoint5.pt").write_bytes(b"no checkpoint")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], r"load .*checkpoint5\.pt: it is no"),
+        (["--subset", "tset"], "holds no subset tset"),
+        (["--input", "absent"], "absent: no such file"),
+        (["--validate", "--input", "text"], "--validate goes with a subset"),
+        (["--subwords", "moses_bpe", "--hyphens", "plain", "--input", "text"], "pass --subwords-folder"),
+        (["--subwords", "moses_bpe", "--hyphens", "plain", "--subwords-folder", ".", "--input", "text"], r"bpe\.codes"),
+    ],
+)
+def test_a_record_stays_where_nothing_can_be_translated(
+    toy_corpus: Path, tmp_path: Path, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("a b\n")
+    model = saved.save(tmp_path / "checkpoint5.pt", saved.state(toy_corpus))
+    if not options:
+        model.write_bytes(b"no checkpoint")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / translation_record.RECORD).write_text(
-        json.dumps({"files": {}, "decoding": {}, "checkpoints": []})
-    )
-    with pytest.raises(UserError, match=r"load .*checkpoint5\.pt: it is no"):
-        translated(tmp_path, toy_corpus, tmp_path, "--fresh")
-    assert [file.name for file in (tmp_path / "out").iterdir()] == [".translation.json.begun"]
+    record = tmp_path / "out" / translation_record.RECORD
+    record.write_text(json.dumps({"files": {}, "decoding": {}, "checkpoints": []}))
+    before = record.read_bytes()
+    with pytest.raises((UserError, FileNotFoundError), match=message):
+        translated(tmp_path, toy_corpus, tmp_path, *options, "--fresh")
+    assert list((tmp_path / "out").iterdir()) == [record]
+    assert record.read_bytes() == before
 
 
 @pytest.mark.parametrize(
