@@ -113,7 +113,7 @@ def void(record: Path, command: str) -> None:
     if is_record(record, command):
         names = _names(record, command)
         with writing(record):
-            _note(record, command, names)
+            _write_note(record, command, names)
             record.unlink()
 
 
@@ -123,14 +123,19 @@ def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
     for path in paths:
         check_product(path, record, command)
     before = _begun(record, command)
-    names = _names(record, command)
-    _note(record, command, None if names is None else {*names, *(_name(path, record) for path in paths)})
+    note(record, command, *paths)
     try:
         yield
     except BaseException:
         if before == set() and not any(map(os.path.lexists, paths)):
             settle(record)
         raise
+
+
+def note(record: Path, command: str, *paths: Path) -> None:
+    """Note files as the command's, beside those that its record lists."""
+    names = _names(record, command)
+    _write_note(record, command, None if names is None else {*names, *(_name(path, record) for path in paths)})
 
 
 def settle(record: Path) -> None:
@@ -185,6 +190,6 @@ def _begun_file(record: Path) -> Path:
     return record.with_name(f".{record.name}.begun")
 
 
-def _note(record: Path, command: str, names: set[str] | None) -> None:
-    note = BegunOutputs(command=command, outputs=None if names is None else sorted(names))
-    records.write(_begun_file(record), note)
+def _write_note(record: Path, command: str, names: set[str] | None) -> None:
+    begun = BegunOutputs(command=command, outputs=None if names is None else sorted(names))
+    records.write(_begun_file(record), begun)

@@ -40,7 +40,7 @@ from realformer_nmt.tasks import TRANSLATION, task_named
 
 
 def run(request: TranslateRequest) -> int:
-    return streamed(fill, request, HYPOTHESES)
+    return streamed(fill, is_up_to_date, request, HYPOTHESES)
 
 
 def fill(request: TranslateRequest) -> int:
