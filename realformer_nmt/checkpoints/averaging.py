@@ -119,7 +119,7 @@ def average(paths: Sequence[Path]) -> Checkpoint:
         state.pop("last_optimizer_state", None)
         state = copy.deepcopy(state)  # meters may be tensors: they shall not keep the memory of what was loaded
         members.append(member(path, state))
-        newest = max(newest, state, key=age)
+        newest = max(newest or state, state, key=age)
     model = {name: mean(sums.pop(name), len(paths), dtype) for name, (_, dtype) in expected.tensors.items()}
     for name, twin in ties.items():
         if torch.equal(model[name], model[twin]):

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from fairseq import checkpoint_utils
 from programs import argv
 from programs.program import realformer_nmt
+from tiny_models import saved
 from tiny_models.snapshots import save
 from tiny_models.tiny_run import Training
 
@@ -84,6 +86,26 @@ def test_a_folder_or_a_file_that_is_not_there_is_no_average_of_before(
     assert argv.read(AverageRequest, one, "--output", named).run() == 0
     with pytest.raises(UserError, match=r"two\.pt: no such file"):
         argv.read(AverageRequest, tmp_path / "two.pt", "--output", named).run()
+
+
+@pytest.mark.parametrize("has_history", [True, False])
+def test_an_average_without_updates_has_the_settings_of_its_checkpoints(
+    toy_corpus: Path, tmp_path: Path, has_history: bool
+) -> None:
+    """fairseq counts none at the start of a training and loads the average; others may save no counters."""
+    state = saved.state(toy_corpus)
+    state["optimizer_history"][0]["num_updates"] = 0
+    state["extra_state"]["train_iterator"]["epoch"] = 1
+    if not has_history:
+        del state["optimizer_history"]
+    paths = [saved.save(tmp_path / name, state) for name in ("one.pt", "two.pt")]
+    output = tmp_path / "average.pt"
+    assert argv.read(AverageRequest, *paths, "--output", output).run() == 0
+    averaged = torch.load(output, weights_only=False)
+    assert (averaged["cfg"], averaged.keys()) == (state["cfg"], state.keys() - {"last_optimizer_state"})
+    if has_history:
+        (model,), _ = checkpoint_utils.load_model_ensemble([str(output)])
+        assert all(torch.equal(weight, state["model"][name]) for name, weight in model.state_dict().items())
 
 
 @pytest.fixture(scope="module")
