@@ -155,9 +155,13 @@ def precision_of(machines: Machines, option: str | None) -> str:
 
 def precision(machines: Machines, option: str | None) -> list[str]:
     name = precision_of(machines, option)
-    if name == "fp16" and not machines.gpus:
-        raise UserError("--precision fp16 needs a GPU: allowed on a CPU is fp32, bf16 or auto")
     return {"fp16": ["--fp16", "--fp16-scale-window", "256"], "bf16": ["--bf16"], "fp32": []}[name]
+
+
+def check_precision(machines: Machines, option: str | None) -> None:
+    """Refuse to train in fp16 on a CPU; results of such a training may be read on any machine."""
+    if option == "fp16" and not machines.gpus:
+        raise UserError("--precision fp16 needs a GPU: allowed on a CPU is fp32, bf16 or auto")
 
 
 def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens: int | None) -> list[str]:

@@ -20,13 +20,13 @@ from realformer_nmt.protocols.train import TrainRequest
 
 
 def status_of(stage: CellStage) -> StageStatus:
-    """Return whether a stage is done and what has changed since; without its record or an input it is not done."""
+    """Return whether a stage is done and what has changed since; settings that no stage can have are a change."""
     if not stage.record.is_file():
         return StageStatus()
     try:
         return stage.request.stage().status()
-    except UserError:
-        return StageStatus()
+    except UserError as error:
+        return StageStatus(differences=(str(error),))
 
 
 @dataclass(frozen=True)

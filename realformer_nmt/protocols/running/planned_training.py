@@ -7,7 +7,7 @@ from typing import Any
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols import fairseq_command
+from realformer_nmt.protocols import command, fairseq_command
 from realformer_nmt.protocols.command import Substitution
 from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.train import TrainRequest
@@ -22,6 +22,7 @@ class PlannedTraining:
         self.prepared = fairseq_command.preparation(request)
         self.protocol = fairseq_command.load_protocol(request, self.prepared)
         self.flags = fairseq_command.compose(request, self.protocol, self.machines, self.prepared)
+        command.check_precision(self.machines, request.precision)
 
     @functools.cached_property
     def options(self) -> argparse.Namespace:

@@ -80,11 +80,20 @@ def test_two_trainings_of_one_cell_are_refused(
     assert all(str(halves[half] / "cells" / DONE[0]) in message for half in HALVES)
 
 
+@pytest.mark.parametrize(
+    ("budget", "difference"),
+    [
+        ("max-tokens = 512", "train: dropout was 0.0, is now 0.4"),
+        ('max-tokens = 512\nprecision = "fp16"', "train: dropout was 0.0, is now 0.4"),  # no GPU to train so is here
+        ("max-tokens = 500", "train: 512 tokens a step are not 1 GPUs x 500 tokens"),
+    ],
+)
 def test_cells_of_another_grid_are_refused(
-    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+    root: Path, halves: dict[str, Path], budget: str, difference: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (root / "dropout.toml").write_text((root / "grid.toml").read_text().replace("\ndropout = 0.0", "\ndropout = 0.4"))
-    assert "train: dropout was 0.0, is now 0.4" in refused(root, halves, capsys, "dropout.toml")
+    grid = (root / "grid.toml").read_text().replace("\ndropout = 0.0", "\ndropout = 0.4")
+    (root / "dropout.toml").write_text(grid.replace("max-tokens = 512", budget))
+    assert difference in refused(root, halves, capsys, "dropout.toml")
 
 
 def test_what_has_begun_here_is_not_written_over(
