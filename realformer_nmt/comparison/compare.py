@@ -99,7 +99,8 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
 
 
 def check_data(grid: Grid, corpus: CorpusChoice) -> None:
-    """Prepare the corpus where it is missing, and check that it has each subset of the grid."""
+    """Prepare the corpus where it is missing; check that it is as the grid says, and has each subset of the grid."""
+    corpus.check_settings()
     for preparation in corpus.preparations(shares(grid)):
         preparation.run()
     for subset in grid.subsets:

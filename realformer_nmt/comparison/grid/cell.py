@@ -91,6 +91,7 @@ class Cell(CellFolder):
     retries: int
     subset: str = "test"  # whose scores are read
     grid_digest: str = ""
+    corpus_differences: tuple[str, ...] = ()  # of the prepared corpus from what the grid asks for
 
     @property
     def scores(self) -> Path:

@@ -29,8 +29,9 @@ CELLS = "cells"  # in the folder of a comparison
 def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) -> list[Cell]:
     """Return all cells of a grid; `gpus` is the number per cell."""
     grid_digest = digest(grid.written, grid.folder, grid.protocol)
+    differences = tuple(corpus.differences())
     built = (cell(grid, corpus, request, gpus, named, grid_digest) for named in grid.cells())
-    return [with_user_dir(each, request.user_dir) for each in built]
+    return [replace(with_user_dir(each, request.user_dir), corpus_differences=differences) for each in built]
 
 
 def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:

@@ -7,14 +7,16 @@ from pkgutil import resolve_name
 from typing import Literal, NamedTuple
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.json_records import as_read
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
+from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.preparing import prepare_record
+from realformer_nmt.corpora.preparing import prepare_job, prepare_record
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import DEFAULT, learnt
@@ -101,6 +103,25 @@ class CorpusChoice:
     @property
     def ready(self) -> bool:
         return self.prepare is None or (self.data.parent / NOTE).is_file()
+
+    def differences(self) -> list[str]:
+        """Return the settings that have changed since the corpus was prepared here."""
+        if self.prepare is None or not self.ready:
+            return []
+        try:
+            before, now = prepare_record.read(self.data.parent / NOTE), prepare_job.job(self.prepare)
+            return list(changed_settings(before.settings, as_read(now.settings())))
+        except UserError as error:
+            return [str(error)]
+
+    def check_settings(self) -> None:
+        """Refuse a corpus that was prepared here with other settings; `prepare` removes none, as it took long."""
+        differences = "; ".join(self.differences())
+        if differences:
+            raise UserError(
+                f"{self.data.parent} was prepared with other settings: {differences}. Remove it to prepare the corpus "
+                "again, or name another --folder"
+            )
 
 
 def find(grid: Grid, request: CompareRequest) -> CorpusChoice:

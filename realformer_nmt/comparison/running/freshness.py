@@ -58,7 +58,8 @@ class CellState(CellFiles):
     @functools.cached_property
     def differences(self) -> list[str]:
         """Differences from what the grid asks for, stage by stage, up to the first stage that is still to be done."""
-        lines = []
+        has_begun = self.cell.stages[0].record.is_file()
+        lines = [f"corpus: {difference}" for difference in self.cell.corpus_differences if has_begun]
         for stage, status in zip(self.cell.stages, self.stages, strict=True):
             lines += [f"{stage.name}: {difference}" for difference in status.differences]
             if not status.done:

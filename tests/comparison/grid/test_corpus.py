@@ -1,13 +1,18 @@
 """Settings that a grid may give of its corpus, against the parser of `realformer-nmt prepare`."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from grids.grid_cells import cells_of, corpus_of
 from programs import argv
+from texts.miniature import miniature
 
+from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import learnt
@@ -106,3 +111,65 @@ def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: P
     (runs / "data-0.25/prepare.json").touch()
     assert corpus.preparations([0.25]) == [sampling]  # which looks at what is there
     assert not corpus.missing([0.25, 1])
+
+
+PREPARED = """
+families = ["pre_ln"]
+layers = ["1"]
+protocol = "small"
+corpus = "multi30k_en_de.toml"
+[prepare]
+vocabulary = 320
+"""
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a manifest in miniature, and of the corpus that a grid has prepared from it in runs/data."""
+    folder = tmp_path_factory.mktemp("tiny")
+    miniature(manifest.load("multi30k_en_de"), folder, "https://127.0.0.1:9")
+    (folder / "archives").mkdir()
+    for archive in filter(Path.is_file, (folder / "multi30k_en_de").rglob("*")):
+        shutil.copyfile(archive, folder / "archives" / archive.name)
+    (folder / "grid.toml").write_text(PREPARED)
+    (preparation,) = corpus_of(load(folder / "grid.toml"), folder / "runs", archives=folder / "archives").preparations(
+        []
+    )
+    preparation.run()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "difference"),
+    [
+        ("vocabulary = 320", "vocabulary = 330", "vocabulary was 320, is now 330"),
+        ("[prepare]", "[prepare]\nlowercase = true", "protocol.lowercase was False, is now True"),
+        ('"multi30k_en_de.toml"', '"multi30k_en_de"', "archives.train.en was "),
+    ],
+)
+def test_a_corpus_that_was_prepared_otherwise_is_refused_and_stays(
+    tiny: Path, old: str, new: str, difference: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note, grid = tiny / "runs/data/prepare.json", tiny / "other.toml"
+    before = note.read_bytes()
+    grid.write_text(PREPARED.replace(old, new))
+    for option in ((), ("--fresh",), ("--merge", str(tiny / "runs"))):
+        (tiny / "runs/cells").mkdir(exist_ok=True)
+        assert main(["compare", str(grid), "--folder", str(tiny / "runs"), "--gpus", "0", *option]) == 1
+        error = capsys.readouterr().err
+        assert f"{tiny / 'runs/data'} was prepared with other settings: " in error
+        assert difference in error
+    assert note.read_bytes() == before
+    assert not list((tiny / "runs/cells").iterdir())
+
+
+def test_a_cell_of_another_corpus_differs_from_the_grid(tiny: Path, tmp_path: Path) -> None:
+    shutil.copytree(tiny / "runs", tmp_path / "runs")
+    (tiny / "wide.toml").write_text(PREPARED.replace("320", "330"))
+    (same,), (other,) = (cells_of(load(tiny / name), tmp_path / "runs") for name in ("grid.toml", "wide.toml"))
+    assert CellState(other).differences == []  # it has not begun
+    same.folder.mkdir(parents=True)
+    same.stages[0].record.touch()
+    line = "corpus: vocabulary was 320, is now 330"
+    assert line in CellState(other).differences
+    assert line not in CellState(same).differences
