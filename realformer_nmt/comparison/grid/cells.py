@@ -16,7 +16,7 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.evaluation import metric_table
-from realformer_nmt.protocols import trackers
+from realformer_nmt.protocols import fairseq_command, trackers
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
 from realformer_nmt.protocols.run_files import RECORD
@@ -41,8 +41,8 @@ def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
 
 def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, named: Named, grid_digest: str) -> Cell:
     cell_folder = place(request.folder, named).folder
-    protocol = load(file_or_name(grid), corpus.name, named.layers)
     train = train_request(grid, corpus, request, gpus, named)
+    protocol = protocol_of(train, corpus)
     return Cell(
         named.family,
         named.layers,
@@ -62,6 +62,12 @@ def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, n
         point=named.point,
         task=grid.task,
     )
+
+
+def protocol_of(train: TrainRequest, corpus: CorpusChoice) -> Protocol:
+    """Return the protocol that a cell is trained by. Where `prepare` made nothing, training knows no corpus by name."""
+    name = corpus.name if corpus.text.prepared else fairseq_command.preparation(train).name
+    return load(train.protocol, name, train.layers)
 
 
 def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, named: Named) -> TrainRequest:

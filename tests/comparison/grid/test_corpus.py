@@ -8,6 +8,7 @@ from grids.grid_cells import cells_of, corpus_of
 from programs import argv
 from texts.miniature import miniature
 
+from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load
@@ -16,6 +17,8 @@ from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import learnt
+from realformer_nmt.protocols import fairseq_command
+from realformer_nmt.protocols.train import TrainRequest
 
 GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
 
@@ -121,6 +124,33 @@ corpus = "multi30k_en_de.toml"
 [prepare]
 vocabulary = 320
 """
+
+
+DATA_BIN = """
+families = ["pre_ln"]
+layers = ["1"]
+protocol = "residual"
+[data]
+folder = "{folder}"
+subwords = "none"
+reference = "test.de"
+"""
+
+
+@pytest.mark.parametrize("folder", ["iwslt14_de_en", "bin"])
+def test_a_data_bin_is_averaged_by_the_checkpoints_that_its_training_keeps(
+    tmp_path: Path, toy_corpus: Path, folder: str
+) -> None:
+    """The protocol has other settings for the corpus iwslt14_de_en, and a folder's name names no corpus."""
+    (tmp_path / folder).symlink_to(toy_corpus)
+    (tmp_path / "grid.toml").write_text(DATA_BIN.format(folder=folder))
+    (cell,) = cells_of(load(tmp_path / "grid.toml"), tmp_path / "runs")
+    flags = fairseq_command.fairseq_flags(cell.requests(TrainRequest)[0])
+    (average,) = cell.requests(AverageRequest)
+    checkpoints = {"--keep-last-epochs": average.last, "--keep-best-checkpoints": average.best}
+    assert {flag: flags[flags.index(flag) + 1] for flag in checkpoints if flag in flags} == {
+        flag: str(number) for flag, number in checkpoints.items() if number
+    }
 
 
 @pytest.fixture(scope="module")
