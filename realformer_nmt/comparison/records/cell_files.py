@@ -50,10 +50,12 @@ class CellFiles:
     @functools.cached_property
     def state(self) -> str:
         """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
+        if self.foreign_records:
+            return DAMAGED
         state = self.record.state
         if state == "running" and not is_locked(self.cell.lock):
             return "interrupted"
-        return DAMAGED if (state == "done" and self.damage) or (self.failed and self.foreign_records) else state
+        return DAMAGED if state == "done" and self.damage else state
 
     @functools.cached_property
     def damage(self) -> list[str]:
@@ -65,12 +67,10 @@ class CellFiles:
 
     @functools.cached_property
     def foreign_records(self) -> list[str]:
-        """Messages about records of another cell, where this one has ended."""
-        if not self.final:
-            return []
+        """Messages about records that cannot be read or, where the cell has ended, are of another one."""
         try:
             train, average = self.training or TrainRecord(), self.average or AverageRecord()
-            return record_links.foreign_records(self.cell, self.record, train, average)
+            return record_links.foreign_records(self.cell, self.record, train, average) if self.final else []
         except UserError as error:
             return [str(error)]
 

@@ -14,6 +14,7 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
+from realformer_nmt.comparison.records.cell_files import DAMAGED, FINAL
 from realformer_nmt.comparison.results import (
     analyses,
     best,
@@ -56,12 +57,12 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         name=grid.name,
         title=grid.title or default_title(first.corpus or corpus.name, corpus.pair(), grid.families, grid.layers),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        complete=all(state.final for state in states),
+        complete=all(result.state in (*FINAL, DAMAGED) for result in cell_results),
         grid=grid.written,
         command=shlex.join(command),
         commit=commit(),
         versions=versions(),
-        hardware=machines(states),
+        hardware=machines([state for state in states if not state.foreign_records]),
         corpus=first.corpus or corpus.name,
         languages=list(corpus.pair()),
         metric=grid.drawn,

@@ -98,6 +98,6 @@ def renew(state: CellState) -> None:
 def is_of_another_cell(state: CellState) -> bool:
     """Tell whether a record is another cell's; a cell.json that cannot be read does not say so."""
     try:
-        return bool(state.foreign_records)
+        return state.final and bool(state.foreign_records)
     except UserError:
         return False

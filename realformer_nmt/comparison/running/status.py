@@ -47,7 +47,8 @@ def cells_by_records(grid: Path, folder: Path) -> list[CellFiles] | None:
 def table(cells: Sequence[CellFiles]) -> str:
     rows = []
     for record in cells:
-        train, training = record.curves.train, record.training or TrainRecord()
+        unread = bool(record.foreign_records)
+        train, training = record.curves.train, (None if unread else record.training) or TrainRecord()
         last = train[-1] if train else None
         of = none_if_unset(training.updates)
         update = of if training.is_complete else last and last.update  # a curve's last point may come before the end

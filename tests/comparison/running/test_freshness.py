@@ -1,6 +1,7 @@
 """Finished cells under a grid that changed, a corpus that was swapped, and records that were edited."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +14,10 @@ from grids.grid_cells import cells_of, corpus_of
 from test_compare import compare
 
 from realformer_nmt.cli import main
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.results import gather
+from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.freshness import CellState, read, renew
 
@@ -187,10 +189,22 @@ def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
     assert ("checkpoints" in names) == ("before-1" not in expected)
 
 
-def test_a_reader_of_an_edited_cell_names_it(root: Path, cell_folder: Path) -> None:
-    (cell_folder / "cell.json").write_text('{"state": "\\u001b[2J"}')
-    with pytest.raises(UserError, match=r"cell\.json is of version 0\.1\.0, or not of this package"):
-        main_report(root)
+@pytest.mark.parametrize("removed", [None, "cell.json"])  # without it the cell has not ended
+@pytest.mark.parametrize("name", ["cell.json", "train.json", "average.pt.json"])
+def test_a_cell_whose_record_was_edited_is_damaged_and_the_others_are_reported(
+    root: Path, cell_folder: Path, name: str, removed: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (cell_folder / (removed or name)).unlink()
+    (cell_folder / name).write_text('{"state": "\\u001b[2J"}')
+    assert main(["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--status", "--gpus", "0"]) == 0
+    states = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert re.search(rf"damaged .*{re.escape(name)} is of version 0\.1\.0, or not of this package", states[DONE[0]])
+    assert states[DONE[1]].split()[1] == "done"
+    results = report(root)
+    cell_states = {cell.name: cell.state for cell in results.cells}
+    assert cell_states == {DONE[0]: "damaged", DONE[1]: "done", STUCK: "stuck", DIVERGED: "diverged"}
+    (row,) = [row for row in results.rows if row.family == "post_ln" and row.depth == "1"]
+    assert row.scores == {}
 
 
 def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> None:
@@ -205,11 +219,9 @@ def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> Non
         aside.rename(record)
 
 
-def main_report(root: Path) -> None:
-    from realformer_nmt.comparison.results import gather
-
+def report(root: Path) -> Results:
     grid = load(root / "grid.toml")
-    gather.gather(grid, corpus_of(grid, root / "runs"), read(cells_of(grid, root / "runs")), [])
+    return gather.gather(grid, corpus_of(grid, root / "runs"), read(cells_of(grid, root / "runs")), [])
 
 
 def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, cell_folder: Path) -> None:
