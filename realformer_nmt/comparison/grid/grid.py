@@ -110,6 +110,7 @@ class Grid:
                 raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
         self._check_axes()
         self._check_values()
+        self._check_lengths()
         if sum(origin is not None for origin in (self.corpus, self.prepared, self.data)) > 1:
             raise ValueError("corpus, prepared and data each say what is translated: give one of them")
         if self.prepare and self.corpus is None:
@@ -152,6 +153,16 @@ class Grid:
             check_harmless(flags or {})
             check_no_part(flags or {})
             check_no_budget(flags or {})
+
+    def _check_lengths(self) -> None:
+        """Refuse a cell whose [budget] and overrides together give both epochs and updates."""
+        for cell in self.cells():
+            if {"epochs", "updates"} <= self.options("budget", cell).keys():
+                rules = [f"override for {rule}" for rule in self.override if rule.budget and rule.meets(cell)]
+                raise ValueError(
+                    f"{cell.family} {cell.layers} seed {cell.seed} has epochs and updates, by "
+                    f"{' and '.join(['[budget]', *rules])}: give its length in one of the two"
+                )
 
     def _check_axes(self) -> None:
         along = self.axes or {}

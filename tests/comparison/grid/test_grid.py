@@ -56,6 +56,10 @@ REFUSED = {
     PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
     PLAIN + "families = ['admin']": "Cannot overwrite a value",
     PLAIN + "[train]\nmax-update = 30": "train: max-update is said by budget: updates, or by an axis; give it there",
+    PLAIN + "[budget]\nepochs = 3\n[[override]]\nlayers = '6'\n[override.budget]\nupdates = 300": (
+        "post_ln 6 seed 1 has epochs and updates, by [budget] and override for 6 (updates 300)"
+    ),
+    PLAIN + "[budget]\nepochs = 3\nupdates = 300": "post_ln 6 seed 1 has epochs and updates, by [budget]: give",
     PLAIN + "[[override]]\nlayers = '6'\n[override.train]\nmax-epoch = 3": "train: max-epoch is said by budget: epochs",
 }
 
