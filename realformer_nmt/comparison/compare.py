@@ -130,6 +130,8 @@ def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell
     planned = tuning_choice.needed(grid, freshness.read(selected))
     unfit = changed_cells(planned, request.fresh)
     plan.check_trainings(planned)
+    if unfit and request.launcher == "slurm":
+        launcher.end_jobs(request.folder, [state.cell for state in unfit])
     for state in unfit:
         freshness.renew(state)
     launched: list[Cell] = []

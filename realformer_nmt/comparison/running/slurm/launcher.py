@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
@@ -23,6 +24,8 @@ class TerminatedError(BaseException):
     """This process was asked to end, as a login node asks its processes when it is shut down."""
 
 
+PATIENCE = 120.0  # seconds that cancelled jobs have to end: SLURM kills them after 30
+PAUSE = 2.0  # seconds between two looks at the queue
 JOB = "realformer_nmt.comparison.running.slurm.job"
 
 
@@ -60,6 +63,17 @@ def attach(memory: Memory, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
         print(f"{cell.name}: job {task.id} was submitted with other settings and is cancelled", file=sys.stderr)
     queue.cancel(indices(changed.values()))
     return {cell: task for cell, task in tasks.items() if cell not in changed}
+
+
+def end_jobs(folder: Path, cells: Sequence[Cell]) -> None:
+    """Cancel the jobs of cells, and wait until they have ended: each holds the lock of its cell."""
+    memory, end = Memory(folder / "slurm"), time.monotonic() + PATIENCE
+    tasks = memory.tasks_of(cells)
+    for name, task in tasks.items():
+        print(f"{name}: job {task.id} is cancelled, as the cell is made again", file=sys.stderr)
+    queue.cancel(indices(tasks.values()))
+    while memory.tasks_of(cells) and time.monotonic() < end:
+        time.sleep(PAUSE)
 
 
 def unfinished(cells: Sequence[Cell], show: ShowProgress) -> list[Cell]:

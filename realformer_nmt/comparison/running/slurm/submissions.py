@@ -87,6 +87,11 @@ class Memory:
         self._write(remaining)
         return tasks
 
+    def tasks_of(self, cells: Sequence[Cell]) -> dict[str, ArrayTask]:
+        """Return the tasks of these cells that are queued or run, by the cells' names."""
+        alive = self.alive()
+        return {cell.name: alive[cell.name] for cell in cells if cell.name in alive}
+
     def _with_job(self, submission: Submission) -> Submission:
         if submission.job is not None:
             return submission

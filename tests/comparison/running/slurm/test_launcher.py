@@ -13,6 +13,9 @@ from grids.grid_cells import cells_of
 from grids.slurm_cells import only
 
 from realformer_nmt.cli import main
+from realformer_nmt.common.files.folder_lock import take
+from realformer_nmt.comparison import compare as compare_recipe
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_files import CellFiles
@@ -144,3 +147,22 @@ def test_a_job_with_other_settings_is_cancelled(
     assert launcher.attach(memory, only(folder)) == {}
     assert cancelled == [{}, {7: [0]}]
     assert "was submitted with other settings" in capsys.readouterr().err
+
+
+def test_the_running_job_of_a_cell_that_is_made_again_is_ended_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells, memory = only(folder), Memory(folder / "runs/slurm")
+    memory.submitted(memory.begin(memory.next_folder(), cells, "true"), 7)
+    script, record = str(memory.folder / "1" / submissions.SCRIPT), cells[0].stages[0].record
+    job = take(cells[0].lock, "runs")
+    record.write_text("{}")  # of no training that the grid asks for
+    monkeypatch.setattr(
+        queue, "_listed", lambda _: [QueuedTask(7, 0, "CANCELLED" if job.closed else "RUNNING", "None", script)]
+    )
+    monkeypatch.setattr(queue, "cancel", lambda indices: job.close() if indices == {7: [0]} else None)
+    monkeypatch.setattr(compare_recipe, "launch", lambda *_: None)
+    request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm", fresh=True)
+    compare_recipe.train_and_score(request, load(request.grid), cells, 0)
+    assert job.closed
+    assert not record.exists()
