@@ -37,6 +37,11 @@ class System:
         """Return the hash of the model of a neural metric."""
         return metrics.signed_with(self.segments(metric).signature).get("sha256", "")
 
+    def is_scored(self, metric: str) -> bool:
+        """Tell whether a metric can be tested: a neural one needs the scores of segments."""
+        score = self.scores.get(metric)
+        return not metric_table.METRICS[metric].neural or bool(score and score.segments)
+
     def segments(self, metric: str) -> Score:
         score = self.scores.get(metric)
         if score is None or not score.segments:

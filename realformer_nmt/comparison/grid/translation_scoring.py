@@ -32,8 +32,11 @@ def tested(metric: str) -> str:
 
 
 def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> float | None:
-    """Return p of the difference of two run.json; None where they translated other test sets."""
+    """Return p of the difference of two run.json; None where they translated other test sets, or one has no scores of
+    the metric yet."""
     systems = [tested_system.read(scores) for scores in (baseline, candidate)]
     if len({system.reference_sha256 for system in systems}) > 1:
+        return None
+    if not all(system.is_scored(tested(metric)) for system in systems):
         return None
     return significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)[0].p

@@ -84,8 +84,9 @@ def compared(
 
 
 def largest_p(system: System, baselines: Sequence[Cell], metric: str) -> float | None:
-    """Return the largest p over the baseline's seeds that were scored on the same reference."""
+    """Return the largest p over the baseline's seeds that were scored by the metric and on the same reference."""
     systems = [tested_system.read(cell.scores) for cell in baselines]
-    same = [each for each in systems if each.reference_sha256 == system.reference_sha256]
+    scored = [each for each in systems if each.is_scored(metric)]
+    same = [each for each in scored if each.reference_sha256 == system.reference_sha256]
     p_values = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0].p for each in same]
     return max(p_values, default=None)

@@ -1,6 +1,7 @@
 """Means, deviations, differences and p, against the definitions and sacreBLEU's own test."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ from sacrebleu.significance import PairedTest
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
-from realformer_nmt.comparison.results import summary
+from realformer_nmt.comparison.results import outside_rows, summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.measured_cell import scored_cells
 from realformer_nmt.comparison.results.results_file import MeanScore
 from realformer_nmt.comparison.running.freshness import read
+from realformer_nmt.evaluation import tested_system
 from realformer_nmt.evaluation.metrics import seeded
+from realformer_nmt.evaluation.run_record import Score
 
 REFERENCE = [
     f"the {colour} cat sat on the {place} mat number {n}"
@@ -122,3 +125,14 @@ def test_where_a_metric_of_tokens_is_drawn_the_raw_text_is_tested(tmp_path: Path
     cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours")]
     table = [described(cell, score=20.0) for cell in cells]
     assert summary.rows(table, scored(cells), "tokenised_bleu", "base")[1].p == p_of_sacrebleu("ours", 1)
+
+
+def test_a_metric_that_the_cells_are_not_scored_by_yet_has_no_p(tmp_path: Path) -> None:
+    """A grid may draw COMET before its cells are scored again; the report has their other scores."""
+    cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours")]
+    rows = summary.rows([described(cell, score=20.0) for cell in cells], scored(cells), "comet", "base")
+    assert [row.p for row in rows] == [None, None]
+    assert rows[1].delta == {"bleu": 0}
+    comet = Score(metric="COMET", score=0.8, signature="", segments=[0.8] * len(REFERENCE))
+    system = replace(tested_system.read(cells[0].scores), scores={"comet": comet})
+    assert outside_rows.largest_p(system, cells, "comet") is None
