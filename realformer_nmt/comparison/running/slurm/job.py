@@ -83,7 +83,8 @@ def patient_run(cell: Cell) -> Generator[Progress, None, None]:
 
 def saved_files(cell: Cell) -> dict[Path, int]:
     """Return checkpoints and records with the times they were written at: what a next start need not repeat."""
-    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in cell.stages)]
+    later = cell.stages[1:]  # train.json is written again and again while it trains
+    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in later)]
     return {file: file.stat().st_mtime_ns for file in files if file.exists()}
 
 
