@@ -11,7 +11,12 @@ from realformer_nmt.common.requests.request_argv import written
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.folder_check import check_no_file
 from realformer_nmt.comparison.grid.cell import of_subset
-from realformer_nmt.comparison.grid.cell_requests import average_request, score_request, translate_request
+from realformer_nmt.comparison.grid.cell_requests import (
+    average_request,
+    request_with_gpus,
+    score_request,
+    translate_request,
+)
 from realformer_nmt.comparison.run import DATA, STAGES, RunRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest, cores
@@ -68,7 +73,7 @@ def model_requests(request: RunRequest) -> Iterator[Request]:
     for subset in request.subset or ("test",):
         stages.append(translate_request(train.folder, subset, text, protocol, validate=True))
         stages.append(score_request(train.folder, subset))
-    for stage in stages:
+    for stage in (request_with_gpus(each, request.gpus) for each in stages):
         yield type(stage)(**{**stage.as_options(), "fresh": request.fresh})
 
 

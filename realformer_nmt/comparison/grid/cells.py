@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
-from realformer_nmt.comparison.grid.cell_requests import average_request
+from realformer_nmt.comparison.grid.cell_requests import average_request, with_gpus
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
@@ -31,7 +31,8 @@ def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) 
     grid_digest = digest(grid.written, grid.folder, grid.protocol)
     differences = tuple(corpus.differences())
     built = (cell(grid, corpus, request, gpus, named, grid_digest) for named in grid.cells())
-    return [replace(with_user_dir(each, request.user_dir), corpus_differences=differences) for each in built]
+    whole = (with_gpus(with_user_dir(each, request.user_dir), gpus) for each in built)
+    return [replace(each, corpus_differences=differences) for each in whole]
 
 
 def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:

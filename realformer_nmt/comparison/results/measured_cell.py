@@ -11,6 +11,7 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.cell_requests import with_gpus
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_files import DAMAGED, CellFiles
 from realformer_nmt.comparison.records.curves import Curves
@@ -20,7 +21,6 @@ from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.command import layers, pasted
-from realformer_nmt.protocols.train import TrainRequest
 from realformer_nmt.tasks import TASKS
 
 
@@ -63,13 +63,7 @@ def describe(state: CellState) -> CellResult:
 
 def trained_on(cell: Cell, record: TrainRecord) -> Cell:
     """Return a cell that asks for the GPUs that it was trained on: a report may be written on another machine."""
-    if record.gpus is UNSET:
-        return cell
-    stages = []
-    for stage in cell.stages:
-        request = replace(stage.request, gpus=record.gpus) if isinstance(stage.request, TrainRequest) else stage.request
-        stages.append(replace(stage, request=request))
-    return replace(cell, stages=tuple(stages))
+    return cell if record.gpus is UNSET else with_gpus(cell, record.gpus)
 
 
 def settings(train: TrainRecord | None, average: AverageRecord | None, run: RunRecord | None) -> dict[str, object]:

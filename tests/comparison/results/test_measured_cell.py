@@ -7,17 +7,20 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure, Named, place
 from realformer_nmt.comparison.results.measured_cell import trained_on
 from realformer_nmt.comparison.running.plan import commands
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols.train import TrainRequest
 
 
 def test_a_report_on_a_cpu_names_the_gpu_of_a_training(tmp_path: Path) -> None:
     train = TrainRequest(data=tmp_path, folder=tmp_path, arch="pre_ln", layers="6", protocol="small", gpus=0)
     average = AverageRequest(inputs=(tmp_path,), output=tmp_path / "average.pt", last=1)
-    stages = tuple(CellStage(request.subcommand, request, tmp_path) for request in (train, average))
+    translate = TranslateRequest(checkpoints=(tmp_path,), output=tmp_path / "translation", cpu=True)
+    stages = tuple(CellStage(request.subcommand, request, tmp_path) for request in (train, average, translate))
     folder = place(tmp_path, Named("pre_ln", "6", 1, ()))
     cell = Cell(**vars(folder), data=tmp_path, languages=(), stages=stages, failure=Failure(), retries=0)
-    on_cpu, averaging = commands(cell)
+    on_cpu, averaging, decoding = commands(cell)
     on_gpu = commands(trained_on(cell, TrainRecord(gpus=1)))
     assert "--gpus 0" in on_cpu
-    assert on_gpu == [on_cpu.replace("--gpus 0", "--gpus 1"), averaging]
-    assert commands(trained_on(cell, TrainRecord())) == [on_cpu, averaging]
+    assert on_gpu == [on_cpu.replace("--gpus 0", "--gpus 1"), averaging, decoding.replace(" --cpu", "")]
+    assert commands(trained_on(cell, TrainRecord())) == [on_cpu, averaging, decoding]
+    assert "--cpu" in decoding
