@@ -15,6 +15,7 @@ class UpdatesRequest(Request):
     """Print how many updates fairseq-train makes in so many epochs of a data-bin."""
 
     subcommand: ClassVar[str] = "updates"
+    terse: ClassVar[bool] = True
     examples: ClassVar[str] = (
         "example: realformer-nmt updates data-bin --gpus 4 --max-tokens 8192 --update-freq 1 --epochs 50"
     )
@@ -24,6 +25,9 @@ class UpdatesRequest(Request):
     max_tokens: int = option("tokens that one GPU takes at once", metavar="N", range=whole(1))
     update_freq: int = option(default=1, metavar="N", range=whole(1))
     epochs: int = option(metavar="N", range=whole(1))
+    flags: tuple[str, ...] = argument(
+        "flags of fairseq-train that change its batches, such as --batch-size 32", (), metavar="-- FLAG", last=True
+    )
 
     def run(self) -> int:
         from realformer_nmt.protocols.running.updates import (  # slow to import, and not needed for --help
@@ -33,7 +37,7 @@ class UpdatesRequest(Request):
         )
 
         sizes = {"max-tokens": self.max_tokens, "update-freq": self.update_freq, "max-epoch": self.epochs}
-        argv = [str(self.data), "--arch", "realformer", *flags(sizes)]
+        argv = [str(self.data), "--arch", "realformer", *flags(sizes), *self.flags]
         cfg = parse(argv)
         print(length(cfg, set_up(cfg), self.gpus).updates)
         return 0

@@ -1,6 +1,7 @@
 """`realformer-nmt train --dry-run` prints the right command, and refuses what cannot be."""
 
 import json
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,30 @@ def test_the_end_of_the_schedule_is_counted_where_the_data_are(toy_corpus: Path,
     assert "total-num-update" not in flags(words)
     words = dry_run(capsys, *given(tmp_path, "--updates", 90_000))
     assert "total-num-update" not in flags(words)  # the schedule ends with the training
+
+
+@pytest.mark.parametrize(
+    ("of_protocol", "of_user"),
+    [
+        ("", ["--batch-size", 4]),
+        ("", ["--max-tokens", 70, "--update-freq", "1,3"]),
+        ("batch-size = 4", []),
+        ("batch-size = 4", ["--batch-size", 2]),
+    ],
+)
+def test_the_end_of_the_schedule_is_counted_later_in_the_same_batches(
+    of_protocol: str, of_user: list[object], toy_corpus: Path, tmp_path: Path, capsys: Any
+) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f'base = "small"\n[train]\n{of_protocol}\nwarmup-updates = 2\n')
+    short = ["--protocol", file, "--tokens-a-step", 500, "--max-tokens", 250, "--gpus", 0, "--epochs", 3]
+    options = [*short, "--", "--dropout", 0.3, *of_user]
+    counted = flags(dry_run(capsys, *given(tmp_path, *options, data=toy_corpus)))["total-num-update"]
+    words = dry_run(capsys, *given(tmp_path, *options))
+    (later,) = [word for word in words if word.startswith("$(realformer-nmt updates")]
+    _, name, _, *rest = shlex.split(later.removeprefix("$(").removesuffix(")"))
+    assert main([name, str(toy_corpus), *rest]) == 0
+    assert int(capsys.readouterr().out) == counted
 
 
 def test_bleu_is_validated_as_the_subwords_ask(tmp_path: Path, capsys: Any) -> None:

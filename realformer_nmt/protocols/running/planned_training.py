@@ -7,10 +7,14 @@ from typing import Any
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.protocols import command, fairseq_command
+from realformer_nmt.protocols.allowed_flags import FLAGS
 from realformer_nmt.protocols.command import Substitution
 from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.train import TrainRequest
+
+OF_BATCHES = (*FLAGS["batches"].split(), "max-source-positions", "max-target-positions")
 
 
 class PlannedTraining:
@@ -75,4 +79,8 @@ class PlannedTraining:
         counting = ["realformer-nmt", "updates", str(data.absolute())]
         counting += ["--max-tokens", str(options.max_tokens), "--update-freq", str(options.update_freq[0])]
         counting += ["--gpus", str(self.machines.ranks), "--epochs", str(options.max_epoch)]
-        return ["--total-num-update", Substitution(shlex.join(counting))]
+        if self.request.user_dir:
+            counting += for_fairseq(self.request.user_dir)
+        batches = {name: value for name, value in self.protocol.train.items() if name in OF_BATCHES}
+        changing = [*command.flags(batches), *self.request.flags]
+        return ["--total-num-update", Substitution(shlex.join([*counting, *(["--", *changing] if changing else [])]))]
