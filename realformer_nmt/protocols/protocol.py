@@ -17,6 +17,19 @@ FOLDER = Path(__file__).parent
 VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one depth
 ORIGIN = ("paper", "families")  # not taken over from a base: with other settings they no longer hold
 
+PRECISION, COMMAND = "--precision of the command", "the command: pass it there, after `--`"
+ELSEWHERE = {  # flags that come after those of [train] and override them, and what says them
+    "max-tokens": "max_tokens",
+    "update-freq": "update_freq, with gpus and max_tokens",
+    "max-epoch": "epochs",
+    "max-update": "updates",
+    "keep-last-epochs": "average",
+    "fp16": PRECISION,
+    "bf16": PRECISION,
+    **dict.fromkeys(("fp16-scale-window", "log-interval"), COMMAND),
+    **dict.fromkeys(("required-batch-size-multiple", "update-epoch-batch-itr"), COMMAND),
+}
+
 
 class DecodingOptions(TypedDict, total=False):
     """Options of `realformer-nmt translate` that a protocol sets."""
@@ -58,6 +71,8 @@ class Protocol:
             raise ValueError(not_allowed("task", self.task, TASKS))
         check_harmless(self.train)
         check_no_part(self.train)
+        for name in ELSEWHERE.keys() & self.train.keys():
+            raise ValueError(f"train: {name} would be overridden: it is said by {ELSEWHERE[name]}")
 
     @property
     def tokens_a_step(self) -> int:

@@ -9,6 +9,7 @@ from recipe_scripts.printed import dry_run, flags
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols.allowed_flags import ALLOWED
 from realformer_nmt.protocols.protocol import FOLDER, load, shipped
 
 
@@ -97,6 +98,24 @@ def test_a_wrong_file_is_refused(tmp_path: Path, text: str, message: str) -> Non
     file.write_text(text)
     with pytest.raises(UserError, match=message):
         load(str(file))
+
+
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+def test_a_flag_that_the_command_would_override_is_refused(precision: str, tmp_path: Path, capsys: Any) -> None:
+    """fairseq-train follows the last of two flags, and those of a protocol come first."""
+    words = dry_run(
+        *(capsys, "--data", tmp_path / "none", "--folder", tmp_path, "--arch", "pre_ln", "--layers", 1),
+        *("--protocol", "small", "--gpus", 1, "--precision", precision, "--updates", 9000),
+    )
+    later = words[words.index(f"--{list(load('small').train)[-1]}") :]
+    overriding = sorted(flags(later).keys() & ALLOWED - load("small").train.keys())
+    assert {"update-freq", "max-tokens", "log-interval", "keep-last-epochs", precision} <= set(overriding)
+    file = tmp_path / "own.toml"
+    for name in overriding:
+        file.write_text(f'base = "small"\n[corpora.own.train]\n{name} = 7\n')
+        load(str(file))
+        with pytest.raises(UserError, match=f"own.toml: train: {name} would be overridden"):
+            load(str(file), "own")
 
 
 def test_an_unknown_protocol_is_refused() -> None:

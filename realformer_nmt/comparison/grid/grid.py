@@ -24,7 +24,13 @@ from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
-OF_BUDGET = {"max-epoch": "epochs", "max-update": "updates", "max-tokens": "max-tokens"}  # flags that it stands for
+ELSEWHERE = {  # flags that [train] leaves to another key, which says the same
+    "max-epoch": "budget: epochs, or by an axis",
+    "max-update": "budget: updates, or by an axis",
+    "max-tokens": "budget: max-tokens",
+    "update-freq": "budget: tokens-a-step",
+    "seed": "seeds",
+}
 PARTS = re.compile("{family}|{layers}|{seed}")  # of what a cell begins with
 
 
@@ -152,7 +158,7 @@ class Grid:
         for flags in (self.train, *(rule.train for rule in self.override)):
             check_harmless(flags or {})
             check_no_part(flags or {})
-            check_no_budget(flags or {})
+            check_elsewhere(flags or {})
 
     def _check_lengths(self) -> None:
         """Refuse a cell whose [budget] and overrides together give both epochs and updates."""
@@ -228,10 +234,10 @@ def check_budget(budget: Mapping[str, Any]) -> None:
             raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
 
 
-def check_no_budget(flags: Mapping[str, Any]) -> None:
-    """Refuse a flag in [train] that [budget] has: fairseq-train would follow the flag, plan and table the budget."""
-    for name in OF_BUDGET.keys() & flags.keys():
-        raise ValueError(f"train: {name} is said by budget: {OF_BUDGET[name]}, or by an axis; give it there")
+def check_elsewhere(flags: Mapping[str, Any]) -> None:
+    """Refuse a flag in [train] that another key has: training, plan and table would follow different ones."""
+    for name in ELSEWHERE.keys() & flags.keys():
+        raise ValueError(f"train: {name} is said by {ELSEWHERE[name]}; give it there")
 
 
 def load(file: Path) -> Grid:

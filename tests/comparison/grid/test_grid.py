@@ -61,6 +61,8 @@ REFUSED = {
     ),
     PLAIN + "[budget]\nepochs = 3\nupdates = 300": "post_ln 6 seed 1 has epochs and updates, by [budget]: give",
     PLAIN + "[[override]]\nlayers = '6'\n[override.train]\nmax-epoch = 3": "train: max-epoch is said by budget: epochs",
+    PLAIN + "[train]\nupdate-freq = 8": "train: update-freq is said by budget: tokens-a-step; give it there",
+    PLAIN + "[train]\nseed = 77": "train: seed is said by seeds; give it there",
 }
 
 
