@@ -38,7 +38,8 @@ LAST = ("validate", "fresh", "output", "flags")
 def run(request: RunRequest) -> int:
     """Run the stages, or print their commands. What is typed for a stage is checked as the stage begins."""
     check_no_file(data(request))
-    for stage in requests(request):
+    for each in requests(request):
+        stage = each if request.dry_run else with_needed_fresh(each)
         print(pasted(printed_argv(stage)), flush=True)
         if not request.dry_run:
             start(stage)
@@ -46,6 +47,16 @@ def run(request: RunRequest) -> int:
             subcommands.register(stage.subcommand)
             import_module(stage.implementation).print_command(stage, "# ")
     return 0
+
+
+def with_needed_fresh(stage: Request) -> Request:
+    """Return a stage's request, with --fresh only where what is there was made from other settings or files."""
+    if not isinstance(stage, StageRequest) or not stage.as_options()["fresh"]:
+        return stage
+    subcommands.register(stage.subcommand)
+    status = stage.stage().status()
+    needed = status.record is None or bool(status.differences)
+    return type(stage)(**{**stage.as_options(), "fresh": needed})
 
 
 def start(stage: Request) -> None:

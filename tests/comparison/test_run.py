@@ -129,10 +129,14 @@ def test_it_goes_from_text_to_scores_killed_in_its_training(command: Callable[..
     scored = json.loads((folder / RUN / "run.json").read_text())
     assert (scored["lines"], scored["arch"], scored["training_seed"]) == (60, "realformer", 1111)
     before = {path: path.stat().st_mtime_ns for path in (folder / RUN).rglob("*")}
-    again = run(command(folder))
-    assert again.returncode == 0, again.stderr
-    assert [f"{folder / RUN / record}: up to date" in again.stdout.splitlines() for record in RECORDS] == [True] * 4
-    assert {path: path.stat().st_mtime_ns for path in (folder / RUN).rglob("*")} == before
+    for options in ([], ["--fresh"]):  # which makes again what was made otherwise alone
+        again = run(command(folder, *options))
+        assert again.returncode == 0, again.stderr
+        assert [f"{folder / RUN / record}: up to date" in again.stdout.splitlines() for record in RECORDS] == [True] * 4
+        assert {path: path.stat().st_mtime_ns for path in (folder / RUN).rglob("*")} == before
+    other = run(command(folder, "--fresh", "--stop-after", "average", "--average", "1"))
+    assert other.returncode == 0, other.stderr
+    assert [f"{folder / RUN / record}: up to date" in other.stdout for record in RECORDS[:2]] == [True, False]
 
 
 def test_a_failing_stage_ends_it_with_its_error(command: Callable[..., list[str]], tmp_path: Path) -> None:
