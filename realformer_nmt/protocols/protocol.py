@@ -130,13 +130,21 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
     file = locate(name_or_path)
     try:
         table = read(file)
-        for kind, key in zip(VARIANTS, (corpus, layers), strict=True):
+        for kind, spellings in zip(VARIANTS, ([corpus], spellings_of(layers)), strict=True):
             variants = build(dict, table.pop(kind, {}), kind)
+            key = next((each for each in spellings if each in variants), None)
             table = merge(table, build(dict, variants.get(key, {}), f"{kind}.{key}"))
         protocol: Protocol = build_table(Protocol, table, "", {"name": file.stem})
     except TableError as error:
         raise UserError(f"{file}: {error}") from error
     return protocol
+
+
+def spellings_of(layers: str | None) -> list[str | None]:
+    """Return the ways to write a depth, its own first: 18 and 18-18 are one."""
+    encoder, _, decoder = (layers or "").partition("-")
+    equal = [encoder, f"{encoder}-{encoder}"] if decoder in ("", encoder) else []
+    return [layers, *equal]
 
 
 def read(file: Path, dependents: tuple[Path, ...] = ()) -> dict[str, object]:

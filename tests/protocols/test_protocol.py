@@ -100,6 +100,14 @@ def test_a_wrong_file_is_refused(tmp_path: Path, text: str, message: str) -> Non
         load(str(file))
 
 
+@pytest.mark.parametrize("table", ["18", "18-18"])
+def test_a_depth_that_is_written_for_both_sides_is_the_same_depth(table: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f'base = "small"\n[layers.{table}.train]\ndropout = 0.4\n[corpora.a-a.train]\ndropout = 0.5\n')
+    read = {layers: load(str(file), "a", layers).train["dropout"] for layers in ("18", "18-18", "18-6", "8-18", "6")}
+    assert read == {"18": 0.4, "18-18": 0.4, "18-6": 0.1, "8-18": 0.1, "6": 0.1}
+
+
 @pytest.mark.parametrize("precision", ["fp16", "bf16"])
 def test_a_flag_that_the_command_would_override_is_refused(precision: str, tmp_path: Path, capsys: Any) -> None:
     """fairseq-train follows the last of two flags, and those of a protocol come first."""
