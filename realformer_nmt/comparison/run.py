@@ -32,11 +32,15 @@ class RunRequest(TrainingOptions):
 """
 
     corpus: str = argument(f"{', '.join(shipped())}, or FILE.toml of your own", metavar="CORPUS")
-    arch: str = option("what is trained (`realformer-nmt archs`)", "realformer", metavar="FAMILY")
-    layers: str = option("layers of encoder and decoder: 18, or 60-12", "", metavar="N|N-M")
-    protocol: str = option("how it is trained (`realformer-nmt protocol NAME`)", "realformer", metavar="NAME")
+    arch: str = option("what is trained (`realformer-nmt archs`; default: realformer)", "realformer", metavar="FAMILY")
+    layers: str = option(
+        "required, except to prepare alone: layers of encoder and decoder: 18, or 60-12", "", metavar="N|N-M"
+    )
+    protocol: str = option(
+        "how it is trained (`realformer-nmt protocol NAME`; default: realformer)", "realformer", metavar="NAME"
+    )
     folder: Path | None = option(
-        f"{DATA}/, which all runs share, and a folder for each run are made in it", None, metavar="DIR"
+        f"required: {DATA}/, which all runs share, and a folder for each run are made in it", None, metavar="DIR"
     )
     name: str = option(
         "of the run's folder (default: arch, layers, protocol and seed: realformer-18-realformer-s1111)",
@@ -45,7 +49,7 @@ class RunRequest(TrainingOptions):
     )
     archives: Path | None = option("archives that you have; the others are downloaded", None, metavar="DIR")
     manifest: str = option("another manifest, instead of CORPUS", "", flag="--corpus", metavar="FILE.toml")
-    subwords: str = option(PREPARE, OF_PAPERS, choices=learnt())
+    subwords: str = option(f"{PREPARE}, but the default is {OF_PAPERS}", OF_PAPERS, choices=learnt())
     vocabulary: int | None = option(PREPARE, None, metavar="N", range=whole(1))
     workers: int | None = option(PREPARE, None, metavar="N", range=whole(1, PROCESSES))
     subset: tuple[str, ...] = option(

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +17,7 @@ from recipe_scripts.recipe_runs import start, wait_for
 from texts.miniature import miniature
 
 import realformer_nmt
+from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UsageError, UserError
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.comparison.grid import grid
@@ -145,6 +147,20 @@ def test_a_failing_stage_ends_it_with_its_error(command: Callable[..., list[str]
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith(f"realformer-nmt: {tmp_path / RUN / 'checkpoints'}")
     assert done.stdout.startswith("realformer-nmt average ")
+
+
+def test_the_help_says_what_is_required_and_what_its_defaults_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    _, _, options = capsys.readouterr().out.partition("options:")
+    helps = {words.split()[0]: " ".join(words.split()) for words in options.split("\n  --")[1:]}
+    with pytest.raises(UsageError, match="missing: --folder DIR --layers"):
+        RunRequest(corpus="multi30k_en_de")
+    assert "required" in helps["folder"]
+    assert "required" in helps["layers"]
+    defaults = RunRequest(corpus="multi30k_en_de", folder=Path("x"), layers="6")
+    for name in ("arch", "protocol", "subwords"):
+        assert re.search(rf"default(:| is) {getattr(defaults, name)}\b", helps[name])
 
 
 def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Path) -> None:
