@@ -45,7 +45,8 @@ def extract(
 ) -> dict[str, Path]:
     """Return the path FOLDER/MEMBER of each member, extracted if need be.
 
-    A file that is no archive is its own single member and stays where it is. `name`, by default the file's, says which."""
+    A file that is no archive is its own single member and stays where it is. `name` says which; it is the file's, if
+    it is not given."""
     name = name or archive.name
     entries_of = next((entries for suffix, entries in ENTRIES.items() if name.endswith(suffix)), None)
     if entries_of is None:
