@@ -82,6 +82,12 @@ def choose_checkpoint(trainer: Trainer, filename: str) -> str:
     return answer or filename
 
 
+def begins_finetuning(trainer: Any, path: Path) -> bool:
+    """Return whether a checkpoint is the one of --finetune-from-model, however its path is typed, such as ./x.pt."""
+    model = trainer.cfg.checkpoint.finetune_from_model
+    return model is not None and path == Path(model)
+
+
 def instead_of(path: Path, replaceable: bool) -> Path:
     """Return a checkpoint, or the newest complete one of its folder where it is damaged and `replaceable`."""
     if PathManager.path_requires_pathmanager(str(path)) or (replaceable and not os.path.lexists(path)):

@@ -15,6 +15,7 @@ from realformer_nmt.checkpoints.files.embedding_rows import TABLES, CommonRows, 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.data_bins.languages import check_language
+from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import begins_finetuning
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 def carry_embeddings(original: Original, trainer: Trainer, filename: str, *args: Any, **kwargs: Any) -> Any:
     """Load embeddings by subword: fairseq loads only weights of the same shapes."""
     folder, model = source_data(trainer), trainer.model
-    if folder is None or filename != trainer.cfg.checkpoint.finetune_from_model:
+    if folder is None or not begins_finetuning(trainer, Path(filename)):
         return original(trainer, filename, *args, **kwargs)
     rows = rows_of(Path(filename), folder, trainer.task)
     load = model.load_state_dict

@@ -15,7 +15,7 @@ from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, CHOICES, 
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
-from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import choose_checkpoint
+from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import begins_finetuning, choose_checkpoint
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.model.weights import WeightsError
@@ -113,7 +113,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
     if "residual_topology" not in model:
         return  # a model of another package
     saved = {**BEFORE, **options(state)}
-    finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
+    finetuning = begins_finetuning(trainer, path)
     ignored = PATTERNS if finetuning else ()  # ETC is finetuned from RoBERTa, which has another pattern
     for name in COMPARED:
         if name not in ignored and name in saved and name in model and saved[name] != model[name]:
@@ -134,7 +134,7 @@ def check_same_task(path: Path, trainer: Any, state: Checkpoint) -> None:
     """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
     if not isinstance(trainer.task, tuple(dictionary_checks.TASKS.values())):
         return
-    finetuning = str(path) == trainer.cfg.checkpoint.finetune_from_model
+    finetuning = begins_finetuning(trainer, path)
     try:
         if not (finetuning and getattr(trainer.cfg.model, "carry_embeddings", "")):
             words = dictionary_checks.words(trainer.task)
