@@ -18,6 +18,7 @@ CROSS = "encoder-decoder"
 CHAINS |= {CROSS: ("decoder", "encoder_attn")}
 See = Callable[[str, int, Tensor], None]  # chain, layer from 1, probabilities B x H x T x S
 SeeStream = Callable[[str, int, Stream], None]  # side, layer from 0, which is before the first, B x T x C each
+SeeRun = Callable[[str, int, Stream, Stream], None]  # side, layer from 1, and the stream before and after it
 SeeTerms = Callable[[str, Shortcut, Tensor, Tensor], None]  # side, shortcut, and its arguments, B x T x C each
 
 
@@ -38,26 +39,65 @@ def chains(model: nn.Module) -> dict[str, list[Attention]]:
 
 
 @contextmanager
+def layer_runs(model: nn.Module, see: SeeRun) -> Iterator[None]:
+    """Call `see` with the stream before and after every layer, however often the topology calls the layer."""
+    numbers: dict[str, int] = {}  # of the layer that runs, by side
+
+    def begin(side: str, number: int) -> Callable[..., None]:
+        return lambda *_: numbers.update({side: number})
+
+    def end(side: str) -> Callable[[nn.Module, tuple[Any, ...], tuple[Stream, ...]], None]:
+        return lambda _module, args, results: see(side, numbers[side], args[1], results[0])
+
+    with ExitStack() as hooks:
+        for side, stack in stacks(model).items():
+            hooks.callback(stack.topology.register_forward_hook(end(side)).remove)
+            for number, layer in enumerate(stack.layers, 1):
+                hooks.callback(layer.register_forward_pre_hook(begin(side, number)).remove)
+        yield
+
+
+@contextmanager
+def first_calls(model: nn.Module) -> Iterator[Callable[[nn.Module], bool]]:
+    """Yield a function that says whether a module of a layer is called for the first time since the layer began."""
+    called: set[nn.Module] = set()
+
+    def is_first(module: nn.Module) -> bool:
+        first = module not in called
+        called.add(module)
+        return first
+
+    with layer_runs(model, lambda *_: called.clear()):
+        yield is_first
+
+
+@contextmanager
 def attention(model: nn.Module, see: See) -> Iterator[None]:
-    """Call `see` with the probabilities of every attention, layer after layer, while the context lasts."""
+    """Call `see` with the probabilities of every attention, layer after layer, while the context lasts.
+
+    Of a layer that the topology calls several times they are those of the first call, which reads the stream itself.
+    """
 
     def ask(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, object]) -> tuple[Any, dict[str, object]]:
         return args[:5], {**kwargs, "weights": True}  # the sixth argument is `weights`
 
-    def show(chain: str, layer: int) -> Callable[[nn.Module, Any, Attended], None]:
-        def hook(_module: nn.Module, _args: Any, attended: Attended) -> None:
+    def show(
+        chain: str, layer: int, is_first: Callable[[nn.Module], bool]
+    ) -> Callable[[nn.Module, Any, Attended], None]:
+        def hook(module: nn.Module, _args: Any, attended: Attended) -> None:
             if attended.probabilities is None:
                 raise RuntimeError(f"{chain}, layer {layer} gives no probabilities")
-            see(chain, layer, attended.probabilities.float())
+            if is_first(module):
+                see(chain, layer, attended.probabilities.float())
 
         return hook
 
-    with ExitStack() as hooks:
+    with first_calls(model) as is_first, ExitStack() as hooks:
         for chain, parts in chains(model).items():
             for layer, part in enumerate(parts, 1):
                 for handle in (
                     part.register_forward_pre_hook(ask, with_kwargs=True),
-                    part.register_forward_hook(show(chain, layer)),
+                    part.register_forward_hook(show(chain, layer, is_first)),
                 ):
                     hooks.callback(handle.remove)
         yield
@@ -67,18 +107,12 @@ def attention(model: nn.Module, see: See) -> Iterator[None]:
 def streams(model: nn.Module, see: SeeStream) -> Iterator[None]:
     """Call `see` with the stream before the first layer and after each, while the context lasts."""
 
-    def after(side: str, layer: int) -> Callable[[nn.Module, Any, tuple[Stream, ...]], None]:
-        return lambda _module, _args, output: see(side, layer, output[0])
+    def show(side: str, layer: int, before: Stream, after: Stream) -> None:
+        if layer == 1:
+            see(side, 0, before)
+        see(side, layer, after)
 
-    def before(side: str) -> Callable[[nn.Module, tuple[Any, ...]], None]:
-        return lambda _module, args: see(side, 0, args[1])  # after the topology
-
-    with ExitStack() as hooks:
-        for side, stack in stacks(model).items():
-            layers = stack.layers
-            hooks.callback(layers[0].register_forward_pre_hook(before(side)).remove)
-            for number, layer in enumerate(layers, 1):
-                hooks.callback(layer.register_forward_hook(after(side, number)).remove)
+    with layer_runs(model, show):
         yield
 
 
@@ -89,13 +123,13 @@ def shortcuts(stack: Side) -> dict[str, Shortcut]:
 
 @contextmanager
 def terms(model: nn.Module, see: SeeTerms) -> Iterator[None]:
-    """Call `see` with the terms that every shortcut adds, while the context lasts."""
+    """Call `see` with the terms that every shortcut adds, while the context lasts; of several calls with the first."""
 
-    def show(side: str) -> Callable[[Shortcut, tuple[Tensor, Tensor]], None]:
-        return lambda shortcut, args: see(side, shortcut, *args)
+    def show(side: str, is_first: Callable[[nn.Module], bool]) -> Callable[[Shortcut, tuple[Tensor, Tensor]], None]:
+        return lambda shortcut, args: see(side, shortcut, *args) if is_first(shortcut) else None
 
-    with ExitStack() as hooks:
+    with first_calls(model) as is_first, ExitStack() as hooks:
         for side, stack in stacks(model).items():
             for shortcut in shortcuts(stack).values():
-                hooks.callback(shortcut.register_forward_pre_hook(show(side)).remove)
+                hooks.callback(shortcut.register_forward_pre_hook(show(side, is_first)).remove)
         yield

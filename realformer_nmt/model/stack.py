@@ -59,7 +59,7 @@ class Side(nn.Module):
         call = functools.partial(layer, self.topology)
         if self.checkpoint_activations and torch.is_grad_enabled():
             call = functools.partial(checkpoint, layer, self.topology, use_reentrant=False)
-        return self.topology.run(call, stream, *state)
+        return self.topology(call, stream, *state)
 
     def max_positions(self) -> int:
         return self.limit

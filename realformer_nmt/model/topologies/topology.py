@@ -106,6 +106,10 @@ class Topology(nn.Module, ABC):
     def enter(self, x: Tensor) -> Stream:
         return (x,)
 
+    def forward(self, layer: Callable[..., Results], stream: Stream, *state: Any) -> Results:
+        """Run a layer, as a module whose hooks see the stream before and after it."""
+        return self.run(layer, stream, *state)
+
     def run(self, layer: Callable[..., Results], stream: Stream, *state: Any) -> Results:
         """Run a layer, which takes the stream and `state` and returns the stream and what else it hands on."""
         return layer(stream, *state)
