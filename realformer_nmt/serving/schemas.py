@@ -78,7 +78,7 @@ class ServedModel(BaseModel):
 
 class Models(BaseModel):
     models: list[ServedModel]
-    limits: dict[str, int]
+    limits: dict[str, int | float]
 
 
 class Health(BaseModel):
