@@ -14,7 +14,6 @@ from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.stages.provenance import files_by_name
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 
 
@@ -33,11 +32,11 @@ def paths_by_name(models: Sequence[Path]) -> dict[str, Path]:
 
     These are the names of the runs' folders or of the checkpoints' files, or whole paths where two are the same.
     """
-    name_of = {
-        path: name.removesuffix(".pt") for name, path in files_by_name([path.resolve() for path in models]).items()
-    }
+    paths = [path.resolve() for path in models]
+    short = [path.name.removesuffix(".pt") for path in paths]
+    names = [name if short.count(name) == 1 else str(path) for name, path in zip(short, paths, strict=True)]
     checkpoints = selection.check_distinct([model_in_run.checkpoint(path) for path in models])
-    return dict(zip((name_of[path.resolve()] for path in models), checkpoints, strict=True))
+    return dict(zip(names, checkpoints, strict=True))
 
 
 Build = Callable[[Path, Options, dict[str, Tensor]], Model]

@@ -1,6 +1,7 @@
 """The command, over checkpoints of models that nobody trained."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from programs.program import realformer_nmt
 from scipy.stats import entropy
 from tiny_models import analysed, saved
 
+from realformer_nmt.analysis import loaded_model
 from realformer_nmt.analysis.hooks import CHAINS
+from realformer_nmt.checkpoints import model_in_run
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +106,20 @@ def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
     alone = realformer_nmt("analyse", models / "run", *words[3:-4], "--sentence", "a b c", "--sentences", 40)
     assert alone.returncode == 1
     assert "models was 2, is now nothing; aligned was True, is now nothing" in alone.stderr
+
+
+@pytest.mark.parametrize("other", ["b/best.pt", "a/best.pt", "b/best"])
+def test_models_of_the_same_name_are_all_analysed(other: str, models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "run", tmp_path / "a/best")
+    if other.endswith(".pt"):
+        (tmp_path / other).parent.mkdir(exist_ok=True)
+        shutil.copyfile(models / "pre.pt", tmp_path / other)
+    else:
+        shutil.copytree(models / "run", tmp_path / other)
+    paths = [tmp_path / "a/best", tmp_path / other]
+    named = loaded_model.paths_by_name([*paths, models / "pre.pt"])
+    assert list(named) == [*map(str, paths), "pre"]
+    assert list(named.values()) == [model_in_run.checkpoint(path) for path in (*paths, models / "pre.pt")]
 
 
 @pytest.mark.parametrize(
