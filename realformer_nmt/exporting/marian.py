@@ -40,7 +40,7 @@ def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     config = model_config(form.options, weights)
     _write(folder / "config.json", config)
-    _write(folder / "generation_config.json", generation_config())
+    _write(folder / "generation_config.json", generation_config(weights))
     write_tokenizer(source, folder, config)
     (folder / "README.md").write_text(model_card.of(source), encoding="utf-8")
 
@@ -118,10 +118,11 @@ def model_config(options: Options, weights: Mapping[str, Tensor]) -> dict[str, o
     }
 
 
-def generation_config() -> dict[str, object]:
+def generation_config(weights: Mapping[str, Tensor]) -> dict[str, object]:
     """Return fairseq-generate's defaults, which end a search when there are as many hypotheses as beams."""
+    positions = len(weights["model.decoder.embed_positions.weight"])
     search = {"num_beams": 5, "early_stopping": True, "length_penalty": 1.0}
-    lengths = {"min_new_tokens": 1, "max_new_tokens": LONGEST}
+    lengths = {"min_new_tokens": 1, "max_new_tokens": min(LONGEST, positions)}
     return {**search, **lengths, "bad_words_ids": [[SPECIAL["pad_token_id"]]], **SPECIAL}
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from fairseq.sequence_generator import SequenceGenerator
 from tiny_models import exportable
-from tiny_models.tiny import PAD, PREVIOUS
+from tiny_models.tiny import EOS, PAD, PREVIOUS, dictionary
 from torch.testing import assert_close
 
 from realformer_nmt import subcommands
@@ -68,6 +69,24 @@ def test_what_marian_has_no_place_for_is_refused(options: dict[str, Any], messag
     source = exportable.source((topology, "none", "dot", "none"), tmp_path, **options)
     with pytest.raises(UserError, match=message):
         marian.write(source, tmp_path, "fp32")
+
+
+def test_a_translation_ends_where_the_models_positions_do(tmp_path: Path) -> None:
+    """A model that never ends by itself writes as much as it does under fairseq."""
+    source = exportable.source(("post", "none", "dot", "none"), tmp_path, max_target_positions=9)
+    source.model.decoder.output_projection.weight.data[EOS] = 0  # less probable than the best word
+    folder = tmp_path / "made"
+    folder.mkdir()
+    marian.write(source, folder, "fp32")
+    generator = SequenceGenerator([source.model], dictionary(), beam_size=1)
+    inputs = {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}
+    expected = [beams[0]["tokens"].tolist() for beams in generator.generate([], {"net_input": inputs})]
+    model = transformers.MarianMTModel.from_pretrained(folder)
+    greedy, default = (
+        model.generate(input_ids=SOURCE, attention_mask=SOURCE.ne(PAD), **beams) for beams in ({"num_beams": 1}, {})
+    )
+    assert [row[1:] for row in greedy.tolist()] == expected
+    assert {len(tokens) for tokens in expected} == {default[:, 1:].size(1)} == {9}
 
 
 def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_corpus: Path) -> None:
