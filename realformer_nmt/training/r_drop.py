@@ -111,6 +111,9 @@ class RDropCriterion(FusedLabelSmoothedCrossEntropyCriterion):
             "nsentences": sample["target"].size(0),
             "sample_size": size,
         }
+        if self.report_accuracy:
+            n_correct, total = self.compute_accuracy(model, output, twice)
+            log |= {"n_correct": utils.item(n_correct) / 2, "total": utils.item(total) / 2}  # per pass
         return loss, size, log
 
     @classmethod

@@ -89,6 +89,19 @@ def test_without_dropout_it_is_the_fused_loss_twice() -> None:
         torch.testing.assert_close(gradient, plain_gradient * 2, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("prefix", [0, 2])
+def test_accuracy_is_that_of_both_passes_over_the_words_of_one(prefix: int) -> None:
+    flags, model = ("--report-accuracy", "--ignore-prefix-size", str(prefix)), build(dropout=0.5).train()
+    torch.manual_seed(5)
+    _, _, log, _ = outcome(criterion(NAME, *flags), model)
+    torch.manual_seed(5)
+    logits = model(**{name: torch.cat([value, value]) for name, value in SAMPLE["net_input"].items()})[0]
+    correct = [each.argmax(-1).eq(TARGET)[:, prefix:][TARGET[:, prefix:].ne(PAD)] for each in logits.chunk(2)]
+    assert log["n_correct"] == sum(int(each.sum()) for each in correct) / 2 > 0
+    stock = criterion("label_smoothed_cross_entropy", *flags)(model.eval(), SAMPLE)[2]
+    assert log["total"] == stock["total"] == len(correct[0])
+
+
 def test_held_out_data_get_the_loss_without_it() -> None:
     model = build(dropout=0.3).eval()
     with torch.no_grad():
