@@ -54,7 +54,7 @@ def test_the_trial(tmp_path: Path) -> None:
 
 
 def test_own_text_is_translated_by_the_commands_of_the_readme(tmp_path: Path) -> None:
-    """In small: an invented text, fewer pieces and updates."""
+    """The text is invented, and pieces and updates are few."""
     invented = ["invent", "--folder", str(tmp_path), "--pairs", "400", "--valid", "40", "--test", "20", "--seed", "1"]
     assert commands.run([*commands.OURS, *invented]).returncode == 0
     for split, name in {"train": "a", "valid": "v", "test": "t"}.items():

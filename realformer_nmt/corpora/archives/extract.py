@@ -43,10 +43,9 @@ class Entry(NamedTuple):
 def extract(
     archive: Path, members: Sequence[str], folder: Path, *, name: str = "", largest: int = LARGEST, quiet: bool = False
 ) -> dict[str, Path]:
-    """Return the path FOLDER/MEMBER of each member, extracted if need be.
+    """Return the path FOLDER/MEMBER of each member, extracted if need be; the file's own name is its default `name`.
 
-    A file that is no archive is its own single member and stays where it is. `name` says which; it is the file's, if
-    it is not given."""
+    A file that is no archive is its own single member, of this name, and stays where it is."""
     name = name or archive.name
     entries_of = next((entries for suffix, entries in ENTRIES.items() if name.endswith(suffix)), None)
     if entries_of is None:
