@@ -19,9 +19,8 @@ class OnnxTranslator:
         self.numbers = {word: number for number, word in enumerate(self.config["source_words"])}
 
     def translate(self, pieces: list[str], beam: int = 5, penalty: float = 1.0, longest: int = 200) -> list[str]:
-        numbers = [self.numbers.get(piece, self.config["unk"]) for piece in pieces]
-        best = self.search([*numbers, self.config["eos"]], beam, penalty, longest)[0][1]
-        return [self.config["target_words"][number] for number in best]
+        source = [*(self.numbers.get(piece, self.config["unk"]) for piece in pieces), self.config["eos"]]
+        return [self.config["target_words"][number] for number in self.search(source, beam, penalty, longest)[0][1]]
 
     def search(self, source: list[int], beam: int, penalty: float, longest: int) -> list[tuple[float, list[int]]]:
         """Score and tokens of each hypothesis, the best first: the log of its probability by its length ** penalty."""
@@ -36,8 +35,7 @@ class OnnxTranslator:
             scores, *grown = self.step.run(None, {"token": written[:, -1:], **memory, **state})
             ends = np.arange(scores.shape[1]) == eos
             scores[:, self.config["pad"]] = -np.inf
-            if length in (1, last):  # none ends at once; in the end all do
-                scores[:, ends == (length < last)] = -np.inf
+            scores[:, (ends == (length < last)) & (length in (1, last))] = -np.inf  # none ends at once; all in the end
             sums = totals[:, None] + scores
             rows, words = np.unravel_index(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam], sums.shape)
             for row in rows[:beam][(words[:beam] == eos) & np.isfinite(sums[rows[:beam], eos])]:
@@ -56,5 +54,7 @@ if __name__ == "__main__":
     subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
     for line in sys.stdin:
         pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
+        if len(pieces) >= (limit := model.config["longest_source"]):
+            sys.exit(f"a line of {len(pieces)} pieces is longer than the model's {limit - 1}: split it into sentences")
         words = model.translate(pieces) if pieces else []
         print(subwords.decode(words) if subwords else " ".join(words), flush=True)

@@ -10,6 +10,7 @@ import pytest
 from tiny_models import exportable
 
 from realformer_nmt import subcommands
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting import onnx_decoding
 from realformer_nmt.serving import translator
 
@@ -42,6 +43,21 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
     assert done.returncode == 0, done.stderr
     model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
     assert done.stdout.splitlines() == model.translate(["", "a word unknown", *lines])
+
+
+def test_its_program_refuses_a_line_that_ours_refuses(tmp_path: Path, toy_corpus: Path) -> None:
+    flags = ("--max-source-positions", "6", "--max-target-positions", "8")
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", *flags, margin=0.4)
+    program = exported(checkpoint, toy_corpus, tmp_path / "made") / "translate.py"
+    model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
+    fits, long = "a b c d e", "a b c d e f"
+    with pytest.raises(UserError, match="is longer than the model's 6: split it"):
+        model.translate([long])
+    done = subprocess.run(
+        [sys.executable, program], input=f"{fits}\n{long}\n", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.splitlines()) == (1, model.translate([fits]))
+    assert done.stderr == "a line of 6 pieces is longer than the model's 5: split it into sentences\n"
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])

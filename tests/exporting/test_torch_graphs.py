@@ -30,3 +30,16 @@ def test_its_program_writes_what_ours_writes(tmp_path: Path, toy_corpus: Path) -
     model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
     assert done.stdout.splitlines() == model.translate(lines, beam=1)
     assert len(set(done.stdout.splitlines())) > 3
+
+
+def test_its_program_refuses_a_line_that_is_too_long(tmp_path: Path, toy_corpus: Path) -> None:
+    """The graphs have one position less than the model, as docs/exporting.md says."""
+    flags = ("--max-source-positions", "7", "--max-target-positions", "8")
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", *flags, margin=0.4)
+    words = ["export", str(checkpoint), "--to", "torch", "--data", str(toy_corpus), "--subwords", "none"]
+    assert subcommands.main([*words, "--output", str(tmp_path / "made")]) == 0
+    program = [sys.executable, str(tmp_path / "made" / "translate.py")]
+    text = "a b c d e\na b c d e f\n"
+    done = subprocess.run(program, input=text, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stdout.splitlines())) == (1, 1)
+    assert done.stderr == "a line of 6 pieces is longer than the model's 5: split it into sentences\n"
