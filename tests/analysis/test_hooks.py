@@ -58,7 +58,7 @@ def test_every_attention_is_seen_once_and_the_model_computes_the_same() -> None:
 
 
 class Calls:
-    """What the three kinds of hooks show while a model reads a batch, in order."""
+    """Calls of the three kinds of hooks while a model reads a batch, in order."""
 
     def __init__(self, model: TranslationModel, source: Tensor, previous: Tensor) -> None:
         self.streams: list[tuple[str, int, Stream]] = []

@@ -136,7 +136,8 @@ def check_same_task(path: Path, trainer: Any, state: Checkpoint) -> None:
         return
     finetuning = begins_finetuning(trainer, path)
     try:
-        if not (finetuning and getattr(trainer.cfg.model, "carry_embeddings", "")):
+        carries = finetuning and bool(getattr(trainer.cfg.model, "carry_embeddings", ""))
+        if not carries:
             words = dictionary_checks.words(trainer.task)
             data = dictionary_checks.settings(trainer.task).data
             dictionary_checks.check_same(words, data, state.get("task_state"))
