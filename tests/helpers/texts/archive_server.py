@@ -7,6 +7,7 @@ with ArchiveServer(folder) as server:
 """
 
 import contextlib
+import functools
 import http.server
 import itertools
 import re
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 
@@ -51,7 +53,7 @@ class ArchiveServer:
     def __post_init__(self) -> None:
         self.closing = threading.Event()
         self.ticks = threading.Semaphore(0)
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(ArchiveHandler, self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -85,78 +87,80 @@ class ArchiveServer:
         return dict(counts)
 
 
-def _handler(server: ArchiveServer) -> type[http.server.BaseHTTPRequestHandler]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class ArchiveHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
-            path = unquote(urlsplit(self.path).path)
-            byte_range = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-            first_byte = int(byte_range[1]) if byte_range else None
-            request = Request(path, first_byte, self.headers.get("User-Agent", ""))
-            server.requests.append(request)
-            fault = next(server.faults.get(path, iter(())), Fault())
-            if fault.endless is not None:
-                self.trickle(*fault.endless, fault.slow)
-                return
-            file = server.folder / path.lstrip("/")
-            if fault.status or fault.location or not file.is_file():
-                self.say(fault.status or (302 if fault.location else 404), Location=fault.location)
-                return
-            content = file.read_bytes()
-            start = first_byte if first_byte is not None and fault.ranges else None
-            if start is not None and start >= len(content):
-                self.say(416, Content_Range=f"bytes */{len(content)}")
-                return
-            self.send_file(content, start, fault, request)
+    def __init__(self, archives: ArchiveServer, *connection: Any) -> None:
+        self.archives = archives
+        super().__init__(*connection)  # which answers the request
 
-        def trickle(self, start: bytes, rest: bytes, slow: bool) -> None:
-            """Send bytes until the other side has enough of them."""
-            self.close_connection = True
-            pieces: Iterator[bytes] = itertools.chain([start], itertools.repeat(rest) if rest else ())
-            if slow:
-                pieces = (bytes([byte]) for piece in pieces for byte in piece)
-            ticks = server.ticks = threading.Semaphore(3)  # a connection's own; ahead of the clock, or both would wait
-            with contextlib.suppress(OSError):
-                for piece in pieces:
-                    if server.closing.is_set() or (slow and not ticks.acquire(timeout=10)):
-                        return
-                    self.request.sendall(piece)
+    def do_GET(self) -> None:
+        path = unquote(urlsplit(self.path).path)
+        byte_range = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        first_byte = int(byte_range[1]) if byte_range else None
+        request = Request(path, first_byte, self.headers.get("User-Agent", ""))
+        self.archives.requests.append(request)
+        fault = next(self.archives.faults.get(path, iter(())), Fault())
+        if fault.endless is not None:
+            self.trickle(*fault.endless, fault.slow)
+            return
+        file = self.archives.folder / path.lstrip("/")
+        if fault.status or fault.location or not file.is_file():
+            self.say(fault.status or (302 if fault.location else 404), Location=fault.location)
+            return
+        content = file.read_bytes()
+        start = first_byte if first_byte is not None and fault.ranges else None
+        if start is not None and start >= len(content):
+            self.say(416, Content_Range=f"bytes */{len(content)}")
+            return
+        self.send_file(content, start, fault, request)
 
-        def send_file(self, content: bytes, start: int | None, fault: Fault, request: Request) -> None:
-            body = content[start or 0 :]
-            if fault.damage:
-                body = bytes([body[0] ^ 1]) + body[1:]
-            body += bytes(fault.surplus)
-            span = None if start is None else f"bytes {start}-{len(content) - 1}/{len(content)}"
-            if fault.content_range is not None:
-                span = fault.content_range
-            self.close_connection = True
-            self.headed(
-                200 if span is None else 206,
-                Content_Length=None if fault.surplus else str(len(body)),
-                Content_Range=span,
-                Content_Encoding=fault.encoding,
-                Connection="close",
-            )
-            most = next((after for after in (fault.cut_after, fault.stall_after) if after is not None), len(body))
-            request.sent = len(body[:most])
-            self.wfile.write(body[:most])
-            self.wfile.flush()
-            if fault.stall_after is not None:
-                server.closing.wait(60)
+    def trickle(self, start: bytes, rest: bytes, slow: bool) -> None:
+        """Send bytes until the other side has enough of them."""
+        self.close_connection = True
+        pieces: Iterator[bytes] = itertools.chain([start], itertools.repeat(rest) if rest else ())
+        if slow:
+            pieces = (bytes([byte]) for piece in pieces for byte in piece)
+        ticks = threading.Semaphore(3)  # a connection's own; ahead of the clock, or both would wait
+        self.archives.ticks = ticks
+        with contextlib.suppress(OSError):
+            for piece in pieces:
+                if self.archives.closing.is_set() or (slow and not ticks.acquire(timeout=10)):
+                    return
+                self.request.sendall(piece)
 
-        def say(self, status: int, **headers: str | None) -> None:
-            self.headed(status, Content_Length="0", **headers)
+    def send_file(self, content: bytes, start: int | None, fault: Fault, request: Request) -> None:
+        body = content[start or 0 :]
+        if fault.damage:
+            body = bytes([body[0] ^ 1]) + body[1:]
+        body += bytes(fault.surplus)
+        span = None if start is None else f"bytes {start}-{len(content) - 1}/{len(content)}"
+        if fault.content_range is not None:
+            span = fault.content_range
+        self.close_connection = True
+        self.headed(
+            200 if span is None else 206,
+            Content_Length=None if fault.surplus else str(len(body)),
+            Content_Range=span,
+            Content_Encoding=fault.encoding,
+            Connection="close",
+        )
+        most = next((after for after in (fault.cut_after, fault.stall_after) if after is not None), len(body))
+        request.sent = len(body[:most])
+        self.wfile.write(body[:most])
+        self.wfile.flush()
+        if fault.stall_after is not None:
+            self.archives.closing.wait(60)
 
-        def headed(self, status: int, **headers: str | None) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                if value:
-                    self.send_header(name.replace("_", "-"), value)
-            self.end_headers()
+    def say(self, status: int, **headers: str | None) -> None:
+        self.headed(status, Content_Length="0", **headers)
 
-        def log_message(self, *_words: object) -> None:
-            """Say nothing."""
+    def headed(self, status: int, **headers: str | None) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            if value:
+                self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
 
-    return Handler
+    def log_message(self, *_words: object) -> None:
+        """Say nothing."""
