@@ -16,7 +16,7 @@ import sentencepiece
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
-from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts, file_states, split
+from realformer_nmt.corpora.subwords import STATES, Encoder, FileStates, Lines, Surface, TrainingTexts, split
 from realformer_nmt.corpora.word_memory import WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
@@ -82,11 +82,11 @@ def sample(texts: TrainingTexts, most: int) -> Iterator[str]:
 
 
 def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
-    return load_model(folder, file_states(folder, [MODEL]))
+    return load_model(folder.absolute(), STATES.get(folder.absolute()))
 
 
 @functools.cache
-def load_model(folder: Path, _: tuple[object, ...]) -> sentencepiece.SentencePieceProcessor:
+def load_model(folder: Path, _: FileStates | None) -> sentencepiece.SentencePieceProcessor:
     check_prepared(folder / MODEL)
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())

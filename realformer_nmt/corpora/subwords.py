@@ -1,7 +1,7 @@
 """The functions of every subword method, by its name: learn a model, split text by it, and turn subwords into text."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
@@ -25,6 +25,10 @@ class TrainingTexts(NamedTuple):
         return watched(blocks(self.source, self.target), "subwords: reading", self.source, self.target, self.quiet)
 
 
+FileStates = tuple[tuple[int, int, int], ...]  # what differs when a file is replaced by another of the same name
+STATES: dict[Path, FileStates] = {}  # of the folders of the models that this process has loaded
+
+
 class Surface(NamedTuple):
     tokenised: Lines | None  # tokens between spaces; None if the subwords were learnt from raw text
     raw: Lines
@@ -38,11 +42,11 @@ def learn_model(method: str, texts: TrainingTexts, folder: Path, size: int, work
 
 def encoder(method: SubwordMethod, folder: Path) -> Encoder:
     """Return the encoder of a subword model, one per process because of its memory."""
-    return load_encoder(method, folder, file_states(folder, method.files))
+    return load_encoder(method, folder.absolute(), STATES.get(folder.absolute()))
 
 
 @functools.cache
-def load_encoder(method: SubwordMethod, folder: Path, _: tuple[object, ...]) -> Encoder:
+def load_encoder(method: SubwordMethod, folder: Path, _: FileStates | None) -> Encoder:
     for name in method.files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
@@ -50,10 +54,10 @@ def load_encoder(method: SubwordMethod, folder: Path, _: tuple[object, ...]) -> 
     return load(folder)
 
 
-def file_states(folder: Path, names: Iterable[str]) -> tuple[object, ...]:
-    """Return what differs when a file of the folder is replaced by another of the same name."""
-    statuses = [path.stat() for name in names if (path := folder / name).exists()]
-    return folder.absolute(), *((status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses)
+def renew(method: SubwordMethod, folder: Path) -> None:
+    """Have the model loaded again if its files were replaced. Until then a server answers by the one that it loaded."""
+    statuses = [path.stat() for name in method.files if (path := folder / name).exists()]
+    STATES[folder.absolute()] = tuple((status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses)
 
 
 def detokenise(method: str, lines: Lines, folder: Path | None, language: str) -> Surface:

@@ -11,7 +11,7 @@ from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.clean_splits import Plan
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
 from realformer_nmt.corpora.subword_methods import METHODS
-from realformer_nmt.corpora.subwords import Surface, detokenise, encoder
+from realformer_nmt.corpora.subwords import Surface, detokenise, encoder, renew
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
@@ -29,6 +29,10 @@ class TextPipeline:
     prepared: Path | None = None  # the folder of `realformer-nmt prepare`
     published: str | None = None  # the name of its test set in the table of published figures
     texts: Mapping[str, list[str]] = field(default_factory=dict)  # names of the source files of each split
+
+    def __post_init__(self) -> None:
+        if self.folder is not None:
+            renew(METHODS[self.subwords], self.folder)
 
     @property
     def languages(self) -> tuple[str, str]:

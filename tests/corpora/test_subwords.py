@@ -18,7 +18,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import moses_bpe, sentencepiece_subwords, word_memory
 from realformer_nmt.corpora.sentencepiece_subwords import FAIRSEQ_SYMBOLS
 from realformer_nmt.corpora.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
-from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model
+from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model, renew
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400
@@ -63,6 +63,8 @@ def test_a_model_in_the_place_of_an_earlier_one_is_the_one_that_encodes(
     place.mkdir()
     learn_model(method, texts, place, size, 1)
     shutil.copytree(place, elsewhere)
+    assert encoder(METHODS[method], place)(lines) == before
+    renew(METHODS[method], place)
     encoded = encoder(METHODS[method], place)(lines)
     assert encoded == encoder(METHODS[method], elsewhere)(lines) != before
 

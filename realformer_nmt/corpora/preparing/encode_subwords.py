@@ -16,7 +16,7 @@ from realformer_nmt.corpora.preparing.prepare_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
 from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod
-from realformer_nmt.corpora.subwords import encoder, split
+from realformer_nmt.corpora.subwords import encoder, renew, split
 
 
 class Encoded(NamedTuple):
@@ -31,6 +31,7 @@ def write_subwords(
     texts: Path, model: Path, method: str, plan: Plan, workers: int, folder: Path, quiet: bool = False
 ) -> dict[str, SplitCounts]:
     """Write train.en ... as subwords, and the raw texts of the remaining pairs of valid and test."""
+    renew(METHODS[method], model)
     counts = {}
     for name in splits(texts, plan.source):
         work = functools.partial(  # with the method's row: workers do not know a row that a --user-dir has added
