@@ -162,8 +162,8 @@ def test_what_the_lower_rate_costs_with_36_layers_is_the_records() -> None:
     gains = sorted(((-bleu, family) for family, bleu in behind.items() if bleu < 0), reverse=True)
     sentence = f"Of the other {len(behind)} that learn at both rates {len(costs)} are {min(costs):.0f} to"
     assert f"{sentence} {max(costs):.0f} behind" in page
-    (first, family), *others, (last, smallest) = gains
-    listed = ", ".join([f"`{family}` {first:.1f} BLEU", *(f"`{family}` {bleu:.1f}" for bleu, family in others)])
+    (first, family), *middle, (last, smallest) = gains
+    listed = ", ".join([f"`{family}` {first:.1f} BLEU", *(f"`{family}` {bleu:.1f}" for bleu, family in middle)])
     assert len(gains) == 4
     assert f"**Four gain by the lower rate**: {listed} and `{smallest}` {last:.1f}." in page
 
@@ -180,8 +180,8 @@ def test_which_cells_of_the_lower_rate_a_gpu_trained_is_the_record() -> None:
 
 def test_the_rates_that_the_page_of_all_families_names_are_the_records() -> None:
     page = " ".join((REPOSITORY / "docs" / "residuals.md").read_text().split())
-    chosen = {name: best_cells(name) for name in DEPTHS}
-    lower = {(name, family) for name, cells in chosen.items() for family, cell in cells.items() if is_lower(cell)}
+    best = {name: best_cells(name) for name in DEPTHS}
+    lower = {(name, family) for name, cells in best.items() for family, cell in cells.items() if is_lower(cell)}
     sentence = re.search(r"chose 2e-3 for all, but with 36 layers 1e-3 for (.+?); `mhc` has 2e-3 alone", page)
     assert sentence
     assert lower == {("zoo_36l", family) for family in re.findall(r"`(\w+)`", sentence[1])}
