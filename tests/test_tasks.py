@@ -52,7 +52,7 @@ from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.records.curves import Curves
-from realformer_nmt.evaluation.translating import translation
+from realformer_nmt.evaluation.translating import translation_checks as checks
 from realformer_nmt.fairseq_patches.checkpoints import resume_checks
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.options import option_ranges
@@ -86,7 +86,7 @@ assert Curves(Path(), "cloze").train[0].nll_loss == 2
 
 assert isinstance(evaluation_run.rows_of("cloze"), Sequences)
 state = {"cfg": {"task": {"_name": "cloze"}}}
-assert "is of --task cloze, whose models do not translate" in refused(translation.check_translates, Path(), state)
+assert "is of --task cloze, whose models do not translate" in refused(checks.check_translates, Path(), state)
 
 TASK_REGISTRY["cloze"] = MaskedLMTask
 assert check_known("task", "cloze") is MaskedLMTask

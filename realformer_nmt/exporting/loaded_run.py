@@ -26,7 +26,7 @@ from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords import encoder
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.evaluation.translating.translation import check_same_languages, check_translates
+from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.serving.translator import trained_in

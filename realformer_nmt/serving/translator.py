@@ -24,7 +24,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.evaluation.translating.translate import EXACT
-from realformer_nmt.evaluation.translating.translation import check_same_languages, check_translates
+from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.serving.attending import attending
 from realformer_nmt.serving.decoding import Hypothesis, SearchKeywords, SearchOptions, options_of

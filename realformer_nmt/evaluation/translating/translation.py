@@ -1,17 +1,12 @@
 """Hypotheses of `realformer-nmt translate`, and the record of how they were decoded."""
 
-import os
 import tempfile
 import time
 from pathlib import Path
 
-import torch
 from msgspec import UNSET, convert, to_builtins
 from msgspec.structs import replace
 
-from realformer_nmt.checkpoints import selection
-from realformer_nmt.checkpoints.files import checkpoint_fields
-from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import read_lines, sha256, write_lines
@@ -22,7 +17,7 @@ from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation.translating import test_sets, validation_scores
+from realformer_nmt.evaluation.translating import test_sets, translation_checks, validation_scores
 from realformer_nmt.evaluation.translating.generation import Generated, generate
 from realformer_nmt.evaluation.translating.parallel_jobs import check_shares, shares
 from realformer_nmt.evaluation.translating.stdio import streamed
@@ -36,7 +31,6 @@ from realformer_nmt.evaluation.translating.translation_record import (
     TranslationRecord,
 )
 from realformer_nmt.kernels.precision import EXACT
-from realformer_nmt.tasks import TRANSLATION, task_named
 
 
 def run(request: TranslateRequest) -> int:
@@ -72,31 +66,19 @@ def fill(request: TranslateRequest) -> int:
 
 def is_up_to_date(request: TranslateRequest) -> bool:
     """Return whether there is nothing to do; refuse what cannot be translated, before a file is changed."""
-    check_possible(request)
+    translation_checks.check_possible(request)
     corpus = text_pipeline.requested(request)
     if stage_of(request).is_up_to_date(request.fresh, *output_files(request)):
         return True
     corpus.import_detokeniser()
     check_shares(request.output)
-    check_models(request, corpus)
-    check_text(request, corpus)
+    translation_checks.check_models(request, corpus)
+    translation_checks.check_text(raw_text(request, corpus), request.subset, corpus)
     return False
 
 
 def output_files(request: TranslateRequest) -> list[Path]:
     return [request.output / name for name in (HYPOTHESES, TOKENISED, REFERENCE)]
-
-
-def check_possible(request: TranslateRequest) -> None:
-    selection.check_distinct(request.checkpoints)
-    if request.validate and len(request.checkpoints) > 1:
-        raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
-    if request.validate and (request.input or request.test_set):
-        raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
-    if request.jobs > 1 and not request.cpu and torch.cuda.is_available():
-        raise UserError(
-            f"--jobs {request.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
-        )
 
 
 def stage_of(request: TranslateRequest) -> Stage:
@@ -122,44 +104,6 @@ def stage_of(request: TranslateRequest) -> Stage:
 def raw_text(request: TranslateRequest, corpus: TextPipeline) -> Path | None:
     """Return the file that is translated in place of a subset, if there is one."""
     return request.input if request.test_set is None else test_sets.find(request.test_set, corpus.languages).source
-
-
-def check_text(request: TranslateRequest, corpus: TextPipeline) -> None:
-    """Raise an error if the text, the subset or the model of its subwords cannot be read."""
-    text = raw_text(request, corpus)
-    if text is None:
-        subsets.count(corpus.data, request.subset, *corpus.languages)
-    else:
-        read_lines(text)
-        corpus.pieces(b"")
-
-
-def check_models(request: TranslateRequest, corpus: TextPipeline) -> None:
-    for path in request.checkpoints:
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
-        if os.pathsep in str(path):
-            raise UserError(f"{path} has a colon in its name, at which fairseq cuts it in two: give a link without one")
-        state = checkpoint_fields.without_weights(path)
-        check_same_languages(path, state, corpus)
-        if request.precision != EXACT and not checkpoint_fields.of_this_package(state):
-            raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone: leave out --precision")
-
-
-def check_translates(path: Path, state: Checkpoint) -> None:
-    """Raise an error for a model of one text, which would not translate but continue the source."""
-    task = checkpoint_fields.setting(state, "task", "_name")
-    if not task_named(task).translates:
-        raise UserError(f"{path} is of --task {task}, whose models do not translate: give one of --task {TRANSLATION}")
-
-
-def check_same_languages(path: Path, state: Checkpoint, corpus: TextPipeline) -> None:
-    """Raise an error for a model of another pair, which would translate nonsense if the dictionary is joined."""
-    check_translates(path, state)
-    trained = (state.get("task_state") or {}).get("languages")
-    if trained and trained != [corpus.source, corpus.target]:
-        pair = f"{corpus.data} is from {corpus.source} to {corpus.target}"
-        raise UserError(f"{path} translates from {' to '.join(trained)}, and {pair}: give the data of its pair")
 
 
 def translate(request: TranslateRequest, corpus: TextPipeline, folder: Path) -> Generated:

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -224,15 +223,6 @@ def test_a_subset_beside_other_text_is_refused(instead: list[str], capsys: pytes
     assert f"argument {instead[0]}: not allowed with argument --subset" in capsys.readouterr().err
 
 
-def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corpus: Path, tmp_path: Path) -> None:
-    one = saved.save(tmp_path / "one.pt", saved.state(toy_corpus))
-    other = Path(shutil.copy(one, tmp_path / "a:b.pt"))
-    words = [one, other, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", *DECODING]
-    request = argv.read(TranslateRequest, *words)
-    with pytest.raises(UserError, match=r"a:b\.pt has a colon in its name, at which fairseq cuts it in two"):
-        request.run()
-
-
 def test_a_translation_of_several_models_is_not_that_of_one_of_them(
     run: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
@@ -299,14 +289,6 @@ def test_a_translation_of_one_job_is_that_of_any_number(run: Path, tmp_path: Pat
     assert (one.settings, one.inputs) == (two.settings, two.inputs)
 
 
-def test_jobs_do_not_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    words = ["a.pt", "--output", "out", "--jobs", "2"]
-    translation.check_possible(argv.read(TranslateRequest, *words, "--cpu"))
-    with pytest.raises(UserError, match="--jobs 2 share the cores of a CPU"):
-        translation.check_possible(argv.read(TranslateRequest, *words))
-
-
 def test_the_precisions_on_offer_are_those_there_are() -> None:
     assert set(translate.PRECISIONS) == FORMS.keys()
     assert translate.EXACT in supported()
@@ -322,11 +304,3 @@ def test_a_precision_is_noted_and_nearly_the_exact_one(
     record = json.loads((tmp_path / "out" / translation_record.RECORD).read_text())
     assert record["decoding"]["precision"] == precision
     assert record["made_from"]["settings"]["precision"] == precision
-
-
-def test_a_model_of_fairseqs_own_has_no_other_precision(toy_corpus: Path, tmp_path: Path) -> None:
-    sizes = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8")
-    path = saved.save(tmp_path / "stock.pt", saved.state(toy_corpus, *sizes, arch="transformer"))
-    words = ["--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", "--precision", "bf16"]
-    with pytest.raises(UserError, match=r"stock.pt is no model of this package and decodes in fp32 alone"):
-        argv.read(TranslateRequest, path, *words).run()

@@ -12,7 +12,7 @@ import realformer_nmt
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.evaluation.translating.translation import check_same_languages
+from realformer_nmt.evaluation.translating.translation_checks import check_same_languages
 from realformer_nmt.exporting import loaded_run as exporting
 from realformer_nmt.protocols.running import updates
 

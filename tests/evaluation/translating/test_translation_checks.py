@@ -1,0 +1,38 @@
+"""A translation that cannot be made is refused before anything is done."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from programs import argv
+from tiny_models import saved
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.evaluation.translating import translation_checks
+from realformer_nmt.evaluation.translating.translate import TranslateRequest
+
+
+def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corpus: Path, tmp_path: Path) -> None:
+    one = saved.save(tmp_path / "one.pt", saved.state(toy_corpus))
+    other = Path(shutil.copy(one, tmp_path / "a:b.pt"))
+    words = [one, other, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", "--cpu"]
+    request = argv.read(TranslateRequest, *words)
+    with pytest.raises(UserError, match=r"a:b\.pt has a colon in its name, at which fairseq cuts it in two"):
+        request.run()
+
+
+def test_jobs_do_not_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    words = ["a.pt", "--output", "out", "--jobs", "2"]
+    translation_checks.check_possible(argv.read(TranslateRequest, *words, "--cpu"))
+    with pytest.raises(UserError, match="--jobs 2 share the cores of a CPU"):
+        translation_checks.check_possible(argv.read(TranslateRequest, *words))
+
+
+def test_a_model_of_fairseqs_own_has_no_other_precision(toy_corpus: Path, tmp_path: Path) -> None:
+    sizes = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8")
+    path = saved.save(tmp_path / "stock.pt", saved.state(toy_corpus, *sizes, arch="transformer"))
+    words = ["--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", "--precision", "bf16"]
+    with pytest.raises(UserError, match=r"stock.pt is no model of this package and decodes in fp32 alone"):
+        argv.read(TranslateRequest, path, *words).run()
