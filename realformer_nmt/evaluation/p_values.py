@@ -1,11 +1,20 @@
-"""p-values: what few different sentences allow, the correction for several tests, and how they are shown."""
+"""p-values: what few different sentences allow, one for several seeds, the correction for several tests, and how they
+are shown."""
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from realformer_nmt.evaluation.tested_system import System
 
 ALPHA = 0.05
+
+
+class SeedDifference(NamedTuple):
+    """Difference of two models of one seed, and its two-sided p."""
+
+    difference: float
+    p: float
 
 
 def p_with_ties(p: float | None, difference: float, system: System, baseline: System) -> float:
@@ -18,6 +27,12 @@ def p_with_ties(p: float | None, difference: float, system: System, baseline: Sy
         return 1.0
     unequal = sum(line != other for line, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
     return max(1.0 if p is None else p, min(1.0, 2.0 ** (1 - unequal)))
+
+
+def largest_p(differences: Sequence[SeedDifference]) -> float | None:
+    """Return the largest p over seeds; 1 if some seeds differ in one direction and some in the other."""
+    directions = {seed.difference > 0 for seed in differences if seed.difference}
+    return 1.0 if len(directions) > 1 else max((seed.p for seed in differences), default=None)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -13,6 +13,7 @@ from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import Scoring
 from realformer_nmt.data_bins import subsets, targets
 from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.tasks import TASKS
@@ -71,8 +72,9 @@ def tested(metric: str) -> str:
     return metric
 
 
-def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> float | None:
-    """Return p of the difference of two runs; None where their targets differ: other text, or other words masked."""
+def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> SeedDifference | None:
+    """Return the difference of two runs with its p; None where their targets differ: other text, or other words
+    masked."""
     candidate_run, baseline_run = (records.read(path, RunRecord, AGAIN) for path in (candidate, baseline))
     if candidate_run.targets != baseline_run.targets:
         return None
@@ -80,8 +82,12 @@ def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: in
     baseline_rows = row_table.read(baseline, baseline_run)
     part, figure = METRICS[metric].part, METRICS[metric].figure
     if part:
-        return randomised(part(candidate_rows) - part(baseline_rows), samples, seed)
-    return exchanged(candidate_rows, baseline_rows, figure, samples, seed) if figure else None
+        differences = part(candidate_rows) - part(baseline_rows)
+        return SeedDifference(float(differences.sum()), randomised(differences, samples, seed))
+    if figure is None:
+        return None
+    difference = float(figure(candidate_rows) - figure(baseline_rows))
+    return SeedDifference(difference, exchanged(candidate_rows, baseline_rows, figure, samples, seed))
 
 
-MEASURED = Scoring(find, stages, tested, p_value)
+MEASURED = Scoring(find, stages, tested, compare)

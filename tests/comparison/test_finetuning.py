@@ -139,7 +139,9 @@ def test_p_of_classes_is_scipys(root: Path) -> None:
     row = next(row for row in record["rows"] if row["family"] == "pre_ln")
     assert row["p"] == pytest.approx(p, abs=0.02)
     runs = [run_of(root, "classes", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
-    assert 0 < (grid_scoring.p_value(*runs, "matthews", summary.SAMPLES, 1) or 0) <= 1
+    tested = grid_scoring.compare(*runs, "matthews", summary.SAMPLES, 1)
+    assert 0 < tested.p <= 1
+    assert tested.difference == pytest.approx(row["delta"]["matthews"])
 
 
 def test_each_family_begins_with_its_own_masked_model(root: Path, data: dict[str, Path]) -> None:

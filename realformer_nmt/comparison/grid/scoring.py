@@ -10,6 +10,7 @@ from realformer_nmt.comparison.grid import corpus, translation_scoring
 from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.tasks import TASKS
 
@@ -18,10 +19,10 @@ class Scoring(NamedTuple):
     find: Callable[[Grid, CompareRequest], CorpusChoice]  # from the grid, --prepared and --archives
     stages: Callable[[Grid, CorpusChoice, Path, Protocol, str], tuple[CellStage, ...]]  # of a subset, after the average
     tested: Callable[[str], str]  # the metric whose difference is tested where this one is drawn
-    p_value: Callable[[Path, Path, str, int, int], float | None]
+    compare: Callable[[Path, Path, str, int, int], SeedDifference | None]
 
 
-TRANSLATED = Scoring(corpus.find, translation_scoring.stages, translation_scoring.tested, translation_scoring.p_value)
+TRANSLATED = Scoring(corpus.find, translation_scoring.stages, translation_scoring.tested, translation_scoring.compare)
 
 
 def scoring_of(task: str) -> Scoring:

@@ -8,6 +8,7 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.evaluation import significance, tested_system
 from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
+from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.protocols.protocol import Protocol
 
 TEST = "ar"
@@ -31,12 +32,13 @@ def tested(metric: str) -> str:
     return metric if METRICS[metric].tested else RAW
 
 
-def p_value(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> float | None:
-    """Return p of the difference of two run.json; None where they translated other test sets, or one has no scores of
-    the metric yet."""
+def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> SeedDifference | None:
+    """Return the difference of two run.json with its p; None where they translated other test sets, or one has no
+    scores of the metric yet."""
     systems = [tested_system.read(scores) for scores in (baseline, candidate)]
     if len({system.reference_sha256 for system in systems}) > 1:
         return None
     if not all(system.is_scored(tested(metric)) for system in systems):
         return None
-    return significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)[0].p
+    (comparison,) = significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)
+    return SeedDifference(comparison.difference, comparison.p)

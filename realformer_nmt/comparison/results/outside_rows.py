@@ -14,11 +14,10 @@ from realformer_nmt.comparison.grid.translation_scoring import TEST, tested
 from realformer_nmt.comparison.results.cell_result import CellScore
 from realformer_nmt.comparison.results.results_file import OutsideRow, ResultRow
 from realformer_nmt.comparison.results.summary import SAMPLES, SEED, holm, members
-from realformer_nmt.evaluation import metrics, significance, tested_system
+from realformer_nmt.evaluation import metrics, p_values, significance, tested_system
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY
 from realformer_nmt.evaluation.metrics import ScoredTexts
-from realformer_nmt.evaluation.p_values import is_bound
 from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.tested_system import System
 
@@ -79,14 +78,15 @@ def compared(
         axes=place.axes if place else {},
         delta={name: s.score - means[name] for name, s in system.scores.items() if name in means},
         p=p,
-        p_is_bound=p is not None and is_bound(p, SAMPLES),
+        p_is_bound=p is not None and p_values.is_bound(p, SAMPLES),
     )
 
 
 def largest_p(system: System, baselines: Sequence[Cell], metric: str) -> float | None:
-    """Return the largest p over the baseline's seeds that were scored by the metric and on the same reference."""
+    """Return the largest p over the baseline's seeds that were scored by the metric and on the same reference, 1 if
+    their differences have opposite signs."""
     systems = [tested_system.read(cell.scores) for cell in baselines]
     scored = [each for each in systems if each.is_scored(metric)]
     same = [each for each in scored if each.reference_sha256 == system.reference_sha256]
-    p_values = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0].p for each in same]
-    return max(p_values, default=None)
+    tests = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0] for each in same]
+    return p_values.largest_p([p_values.SeedDifference(test.difference, test.p) for test in tests])

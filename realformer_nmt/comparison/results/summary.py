@@ -1,8 +1,9 @@
 """The table family x depth x axes: means and deviations over seeds, and differences to the baseline with their p.
 
 The test of a difference asks whether it would hold on other sentences. Every seed of a family is tested against the
-same seed of the baseline, and the largest p is reported: the difference must hold at every seed (Berger 1982's
-intersection-union test, whose level needs no correction). Holm's correction is over the whole table.
+same seed of the baseline, and the largest p is reported, or 1 if the signs differ: the difference must hold at every
+seed (Berger 1982's intersection-union test, whose level needs no correction). Holm's correction is over the whole
+table.
 """
 
 import statistics
@@ -123,17 +124,13 @@ def difference(means: Means, baseline: Means | None, p: float | None, p_holm: fl
 
 
 def largest_p(candidates: Sequence[Cell], baselines: Sequence[Cell], metric: str) -> float | None:
-    """Return the largest p over the seeds that both have."""
+    """Return the largest p over the seeds that both have, 1 if their differences have opposite signs."""
     by_seed = {cell.seed: cell for cell in baselines}
-    p_values = []
-    for cell in candidates:
-        if cell.seed in by_seed:
-            p = p_value(cell, by_seed[cell.seed], metric)
-            if p is not None:
-                p_values.append(p)
-    return max(p_values, default=None)
+    pairs = [(cell, by_seed[cell.seed]) for cell in candidates if cell.seed in by_seed]
+    differences = [compare(candidate, baseline, metric) for candidate, baseline in pairs]
+    return corrections.largest_p([each for each in differences if each is not None])
 
 
-def p_value(candidate: Cell, baseline: Cell, metric: str) -> float | None:
-    """Return p of one seed's difference; None where the two were scored on other test sets."""
-    return scoring_of(candidate.task).p_value(candidate.scores, baseline.scores, metric, SAMPLES, SEED)
+def compare(candidate: Cell, baseline: Cell, metric: str) -> corrections.SeedDifference | None:
+    """Return one seed's difference; None where the two were scored on other test sets."""
+    return scoring_of(candidate.task).compare(candidate.scores, baseline.scores, metric, SAMPLES, SEED)

@@ -12,7 +12,7 @@ from sacrebleu.significance import PairedTest
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
-from realformer_nmt.comparison.results import outside_rows, summary
+from realformer_nmt.comparison.results import best, outside_rows, summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.measured_cell import scored_cells
 from realformer_nmt.comparison.results.results_file import MeanScore
@@ -30,8 +30,9 @@ REFERENCE = [
 
 
 def hypotheses(family: str, seed: int) -> list[str]:
-    """The baseline errs in every other sentence; ours in every eighth; `same` as the baseline does."""
-    every = {"base": 2, "ours": 8, "same": 2}[family]
+    """The baseline errs in every other sentence; ours in every eighth; `same` as the baseline does; `mixed` as ours
+    does, or in each sentence if the seed is 2."""
+    every = {"base": 2, "ours": 8, "same": 2, "mixed": 1 if seed == 2 else 8}[family]
     return [line.replace("sat on", "lay in") if (n + seed) % every == 0 else line for n, line in enumerate(REFERENCE)]
 
 
@@ -101,6 +102,17 @@ def test_a_table_of_three_families_and_two_seeds(tmp_path: Path) -> None:
     assert same.p == 1  # nothing differs
     assert better.p_holm == pytest.approx(2 * expected)  # the smaller of two
     assert same.p_holm == 1
+
+
+def test_a_family_that_is_better_with_one_seed_and_worse_with_another_differs_by_chance(tmp_path: Path) -> None:
+    """Each seed's difference is significant, and the two have opposite signs: none holds at every seed."""
+    cells = [make_cell(tmp_path, family, seed) for family in ("base", "mixed") for seed in (1, 2)]
+    table = [described(cell, score=20.0) for cell in cells]
+    assert max(p_of_sacrebleu("mixed", seed) for seed in (1, 2)) < 0.05
+    rows = summary.rows(table, scored(cells), "bleu", "base")
+    assert (rows[1].p, rows[1].p_holm) == (1, 1)
+    assert all(row.best for row in best.mark(rows, scored(cells), "bleu"))
+    assert outside_rows.largest_p(tested_system.read(cells[0].scores), cells[2:], "bleu") == 1
 
 
 def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
