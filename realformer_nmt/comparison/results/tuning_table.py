@@ -41,7 +41,8 @@ def rows(
     for (family, place), row in selected.items():
         reference = selected.get((baseline, place)) if family != baseline else None
         means, key = reference.scores if reference else None, group(row)
-        compared = difference(row.scores, means, p_values.get(key), corrected.get(key))
+        p, p_holm = (p_values.get(key), corrected.get(key)) if row.seeds else (None, None)
+        compared = difference(row.scores, means, p, p_holm)
         tried = len(candidates[family, place])
         tuned.append(replace(row, **compared._asdict(), best=False, p_best=None, tried=tried))
     return tuned

@@ -1,5 +1,6 @@
 """Each family with its own learning rate: chosen by the validation loss alone, tested with all that was tried."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,15 +26,16 @@ def few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summary, "SAMPLES", 300)
 
 
+NO_STATES: Mapping[tuple[object, ...], str] = {}  # by family and learning rate, and of one seed by its number, too
 Table = tuple[list[ResultRow], list[CellResult], list[Cell]]
 
 
-def tried(folder: Path, states: dict[tuple[str, float], str] | None = None) -> Table:
+def tried(folder: Path, states: Mapping[tuple[object, ...], str] = NO_STATES) -> Table:
     """The table, what it is made of and the cells: two seeds of each setting; translations differ by family alone."""
     cells, records = [], []
     for (family, lr), loss in LOSSES.items():
         for seed in (1, 2):
-            state = (states or {}).get((family, lr), "done")
+            state = states.get((family, lr, seed), states.get((family, lr), "done"))
             (folder / str(lr)).mkdir(exist_ok=True)
             cell = replace(make_cell(folder / str(lr), family, seed, state), point=(("lr", lr),))
             record = described(cell, state, SCORES[family, lr])
@@ -43,7 +45,7 @@ def tried(folder: Path, states: dict[tuple[str, float], str] | None = None) -> T
     return summary.rows(records, scored(cells), "bleu", "base"), records, scored(cells)
 
 
-def tuned(folder: Path, states: dict[tuple[str, float], str] | None = None) -> dict[str, ResultRow]:
+def tuned(folder: Path, states: Mapping[tuple[object, ...], str] = NO_STATES) -> dict[str, ResultRow]:
     return {row.family: row for row in tuning_table.rows(*tried(folder, states), "bleu", "base", ["lr"])}
 
 
@@ -85,6 +87,13 @@ def test_a_family_that_failed_with_all_of_them_has_failed(tmp_path: Path) -> Non
     assert rows["ours"].seeds == 0
     assert rows["ours"].failed == 4
     assert rows["ours"].delta is rows["ours"].p is None
+
+
+def test_a_family_whose_settings_all_failed_with_one_seed_has_no_p_of_the_other(tmp_path: Path) -> None:
+    rows = tuned(tmp_path, {("ours", 0.1, 2): "stuck", ("ours", 0.2, 2): "stuck"})
+    assert (rows["ours"].seeds, rows["ours"].scores) == (0, {})
+    assert rows["ours"].p is rows["ours"].p_holm is None
+    assert not rows["ours"].p_is_bound
 
 
 def test_page_and_tables_show_what_was_chosen(tmp_path: Path) -> None:
