@@ -8,6 +8,7 @@ import torch
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing import prepare_record
@@ -42,8 +43,12 @@ def load_protocol(request: TrainRequest, prepared: TrainedCorpus) -> Protocol:
     protocol = load(request.protocol, prepared.name, request.layers)
     if request.epochs or request.updates:
         protocol = replace(protocol, epochs=request.epochs, updates=request.updates)
+    for name in request.without:
+        if name not in protocol.train:
+            raise UserError(not_allowed("--without", name, protocol.train))
+    train = {name: value for name, value in protocol.train.items() if name not in request.without}
     seed = {} if request.seed is None else {"seed": request.seed}
-    return replace(protocol, average=request.average or protocol.average, train={**protocol.train, **seed})
+    return replace(protocol, average=request.average or protocol.average, train={**train, **seed})
 
 
 def find_machines(request: TrainRequest) -> Machines:

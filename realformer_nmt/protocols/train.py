@@ -42,6 +42,12 @@ class ModelOptions(TrackerOptions, StageRequest):
         metavar="DATA-BIN",
     )
     protocol: str = option(f"{', '.join(shipped())}, or your own FILE.toml", "realformer")
+    without: tuple[str, ...] = option(
+        "leave this setting of the protocol out, such as share-all-embeddings (repeatable)",
+        (),
+        metavar="SETTING",
+        repeated=True,
+    )
     corpus: str | None = option(
         "use the protocol's settings for it (default: as in prepare.json)", None, metavar="NAME"
     )

@@ -195,6 +195,7 @@ def test_every_recipe_names_a_shipped_corpus() -> None:
         (["--", "--encoder-layers", "9"], "--encoder-layers is what --layers says"),
         (["--", "--decoder-layers=9"], "--decoder-layers is what --layers says"),
         (["--protocol", "admn"], "did you mean admin"),
+        (["--without", "share-all-embedding"], "did you mean share-all-embeddings?"),
         (["--nodes", 2, "--gpus", 2], "--nodes 2 need --master HOST:PORT"),
         (["--nodes", 2, "--node-rank", 2], "--node-rank 2 of --nodes 2: allowed is 0 to 1"),
         (["--gpus", -1], "--gpus -1: allowed is 0 or more"),

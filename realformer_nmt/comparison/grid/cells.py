@@ -44,6 +44,7 @@ def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, n
     cell_folder = place(request.folder, named).folder
     train = train_request(grid, corpus, request, gpus, named)
     protocol = protocol_of(train, corpus)
+    train = replace(train, without=settings_left_out(grid.options("train", named), protocol))
     return Cell(
         named.family,
         named.layers,
@@ -63,6 +64,11 @@ def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, n
         point=named.point,
         task=grid.task,
     )
+
+
+def settings_left_out(options: Mapping[str, Any], protocol: Protocol) -> tuple[str, ...]:
+    """Return the protocol's settings that a cell's [train] sets to false, which no flag of fairseq-train can say."""
+    return tuple(name for name, value in options.items() if value is False and name in protocol.train)
 
 
 def protocol_of(train: TrainRequest, corpus: CorpusChoice) -> Protocol:

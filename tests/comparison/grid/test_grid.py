@@ -1,9 +1,11 @@
 """A grid as it is read: what its cells are, and what is refused with which words."""
 
+import shlex
 from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
+from recipe_scripts.printed import dry_run, flags
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
@@ -156,6 +158,24 @@ def test_plan_of_a_corpus_that_is_not_prepared_tells_every_command(
     assert output.count("# which runs fairseq-train ") == 4
     assert output.count("--arch admin --encoder-layers 60 --decoder-layers 12") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grid.toml"]
+
+
+def test_false_leaves_out_a_switch_of_the_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command `realformer-nmt train` that is printed makes the same model as the plan."""
+    text = (
+        "families = ['admin', 'pre_ln']\nlayers = ['6']\ncorpus = 'multi30k_en_de'\nprotocol = 'quickstart'\n"
+        "[train]\nencoder-learned-pos = false\ncheckpoint-activations = false\n"
+        "[[override]]\nfamily = 'admin'\n[override.train]\nencoder-learned-pos = true\ndecoder-learned-pos = false\n"
+    )
+    assert main(["compare", str(write(tmp_path, text)), "--folder", str(tmp_path), "--plan", "--gpus", "0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    prefix = "# which runs "
+    expected = ["decoder-learned-pos", "encoder-learned-pos"]
+    planned = [shlex.split(line.removeprefix(prefix)) for line in lines if line.startswith(prefix)]
+    trainings = [shlex.split(line)[2:] for line in lines if line.startswith("realformer-nmt train ")]
+    for left_out, plan, training in zip(expected, planned, trainings, strict=True):
+        assert {"encoder-learned-pos", "decoder-learned-pos"} - flags(plan).keys() == {left_out}
+        assert dry_run(capsys, *training) == plan
 
 
 def test_what_a_data_bin_may_say_is_what_translate_takes(tmp_path: Path) -> None:
