@@ -114,9 +114,9 @@ def beginning(grid: Grid, named: Named) -> Path | None:
     model = grid.path(written)
     if not (model / CELLS).is_dir():
         return checkpoint_of(model)
-    same = place(model, named._replace(point=())).folder / AVERAGE
-    averages = sorted((model / CELLS).glob(f"{named.family}-{named.layers}-s*/{AVERAGE}"))
-    return averages[0] if len(averages) == 1 else same
+    same = place(model, named._replace(point=())).folder
+    of_any_seed = list((model / CELLS).glob(f"{named.family}-{named.layers}-s*"))  # trained to the end or not
+    return (of_any_seed[0] if len(of_any_seed) == 1 else same) / AVERAGE
 
 
 def file_or_name(grid: Grid) -> str:

@@ -1,14 +1,15 @@
-"""The device that `--gpus` says is that of every stage that has one."""
+"""Requests of a cell: `--gpus` decides the device of every stage, and a finetuned model begins with the right one."""
 
 from pathlib import Path
 
 import pytest
-from grids.grid_cells import asked, corpus_of
+from grids.grid_cells import asked, cells_of, corpus_of
 
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.pipeline import requests
 from realformer_nmt.comparison.run import RunRequest
+from realformer_nmt.protocols.train import TrainRequest
 
 CELLS = 'families = ["pre_ln"]\nlayers = ["1"]\n'
 TRANSLATED = f'{CELLS}protocol = "small"\ncorpus = "multi30k_en_de"\nsubsets = ["test", "test1"]\n'
@@ -29,6 +30,29 @@ def test_a_cell_without_gpus_is_decoded_on_the_cpu(text: str, stages: set[str], 
     for gpus, on_cpu in ((0, stages), (1, set())):
         (cell,) = cells(grid, corpus_of(grid, tmp_path), asked(tmp_path), gpus)
         assert {stage.name for stage in cell.stages if "--cpu" in stage.request.command()} == on_cpu
+
+
+@pytest.mark.parametrize(
+    ("seeds", "averaged", "expected"),
+    [
+        ((1,), (1,), {1: 1, 2: 1}),  # the only seed there is
+        ((1, 2), (1,), {1: 1, 2: 2}),  # the second is still being trained
+        ((1, 2), (1, 2), {1: 1, 2: 2}),
+        ((3,), (), {1: 3, 2: 3}),
+    ],
+)
+def test_a_cell_begins_with_the_model_of_its_seed_or_of_the_only_one(
+    seeds: tuple[int, ...], averaged: tuple[int, ...], expected: dict[int, int], tmp_path: Path
+) -> None:
+    pretrained = tmp_path / "masked" / "cells"
+    for seed in seeds:
+        (pretrained / f"pre_ln-1-s{seed}" / "checkpoints").mkdir(parents=True)
+    for seed in averaged:
+        (pretrained / f"pre_ln-1-s{seed}" / "average.pt").touch()
+    (tmp_path / "grid.toml").write_text(f'pretrained = "masked"\nseeds = [1, 2]\n{TRANSLATED}')
+    grid = load(tmp_path / "grid.toml")
+    models = {cell.seed: cell.requests(TrainRequest)[0].begin_with for cell in cells_of(grid, tmp_path)}
+    assert models == {seed: pretrained / f"pre_ln-1-s{model}" / "average.pt" for seed, model in expected.items()}
 
 
 @pytest.mark.parametrize(("gpus", "on_cpu"), [(0, ["translate"]), (1, []), (None, [])])
