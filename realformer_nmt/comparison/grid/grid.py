@@ -114,6 +114,8 @@ class Grid:
             twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
             if twice:
                 raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
+        if self.retries < 0:
+            raise ValueError(f"retries: {self.retries}: allowed is a whole number, 0 or more")
         self._check_axes()
         self._check_values()
         self._check_lengths()

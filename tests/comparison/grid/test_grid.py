@@ -34,6 +34,7 @@ REFUSED = {
     PLAIN + "seeds = [1, 1]": "seeds: 1 is named twice",
     PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
     PLAIN + "metric = 'bleau'": "did you mean bleu?",
+    PLAIN + "retries = -1": "retries: -1: allowed is a whole number, 0 or more",
     PLAIN + "subsets = []": "subsets: is empty",
     PLAIN + "subsets = ['test', 'test']": "subsets: test is named twice",
     PLAIN + "subsets = ['../test']": "'../test': allowed is a plain name",
