@@ -21,6 +21,7 @@ from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
+from realformer_nmt.protocols.protocol import spellings_of
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
@@ -138,6 +139,10 @@ class Grid:
                 command.layers(layers, TASKS[self.task].sides)
             except UserError as error:
                 raise ValueError(str(error).removeprefix("--")) from error
+        for layers in self.layers:
+            other = next((each for each in self.layers if each != layers and each in spellings_of(layers)), None)
+            if other:
+                raise ValueError(f"layers: {layers} and {other} are the same depth; name it once")
         for rule in self.override:
             if not any(map(rule.meets, self.cells())):
                 raise ValueError(f"an override for {rule} matches no cell of this grid")

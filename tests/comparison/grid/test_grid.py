@@ -28,6 +28,7 @@ REFUSED = {
     "families = ['admin']\nlayers = ['0']": "layers 0: allowed is a number",
     "families = ['admin']\nlayers = ['-6']": "layers -6: allowed is a number",
     "families = ['admin']\nlayers = ['6x']": "layers 6x: allowed is a number",
+    "families = ['admin']\nlayers = ['6', '12', '6-6']": "layers: 6 and 6-6 are the same depth; name it once",
     "families = ['admin']\nlayers = [6]": "allowed is a string, given was 6",
     "families = 'admin'\nlayers = ['6']": "families: allowed is a list",
     PLAIN + "seed = [1]": "key seed is not one of",
