@@ -31,6 +31,7 @@ from realformer_nmt.protocols.train import TrainRequest
 
 def run(request: CompareRequest) -> int:
     """Run a comparison from its grid to its report, or the part of it that the options ask for."""
+    check_combinations(request)
     grid = grids.load(request.grid).with_seeds(request.add_seeds)
     check_one_task(grid)
     corpus = scoring_of(grid.task).find(grid, request)
@@ -60,6 +61,17 @@ def run(request: CompareRequest) -> int:
     if not request.report:
         check_no_errors([state for state in states if state.cell in selected])
     return 0
+
+
+def check_combinations(request: CompareRequest) -> None:
+    """Refuse an option that another one makes useless."""
+    if request.jobs is not None and request.launcher == "slurm":
+        raise UserError(
+            f"--jobs {request.jobs} is for this machine, and --launcher slurm runs a job for each cell: leave --jobs "
+            "out, or limit the jobs by slurm_array_parallelism in [slurm]"
+        )
+    if request.merge and request.fresh:
+        raise UserError("--merge copies finished cells, and makes none again: leave --fresh out")
 
 
 def number_of_gpus(request: CompareRequest) -> int:

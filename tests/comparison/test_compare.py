@@ -207,6 +207,24 @@ def test_each_test_set_has_its_table(root: Path, record: dict[str, Any], toy_cor
     assert f"On valid, {len(reference)} lines" in (root / "runs/report.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--launcher", "slurm", "--jobs", "2"], "--jobs 2 is for this machine"),
+        (["--merge", "other", "--fresh"], "leave --fresh out"),
+    ],
+)
+def test_an_option_that_another_makes_useless_is_refused(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text('families = ["pre_ln"]\nlayers = ["1"]\nprepared = "absent"\n')
+    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), *options]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_subset_that_is_not_there_is_refused_before_any_training(
     toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
