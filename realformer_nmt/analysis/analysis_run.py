@@ -37,7 +37,7 @@ def run(request: AnalyseRequest) -> int:
     pictures = [f"{kind}_{chain}.{form}" for kind in KINDS for chain in CHAINS for form in ("svg", "png")]
     if stage.is_up_to_date(request.fresh, *map(stage.record.with_name, pictures)):
         return 0
-    origin = stage.start()
+    origin = stage.new_origin()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
     heads, records, sentences = {}, [], {}
     for name, path in paths.items():

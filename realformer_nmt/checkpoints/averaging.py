@@ -44,7 +44,7 @@ def run(request: AverageRequest) -> int:
     if stage.is_up_to_date(request.fresh, request.output):
         return 0
     paths = select(request)
-    origin = stage.start()
+    origin = stage.new_origin()
     state = average(paths)
     with stage.claimed(request.output), completed(request.output) as file:
         torch.save(state, file)

@@ -52,7 +52,7 @@ def run(request: ScoreRequest) -> int:
     checked = prove_trainings(request.training, training, translation)
     name = request.published or dataset(translation)
     figures = published.figures(name) if name else []
-    origin = stage.origin(stage.status().record)  # without `start`: a record of before stays until the new one is there
+    origin = stage.new_origin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
     record = RunRecord(

@@ -9,13 +9,18 @@ import pytest
 import torch
 from fixture_types import Once
 from lxml import etree
+from programs import argv
 from programs.program import realformer_nmt
 from scipy.stats import entropy
 from tiny_models import analysed, saved
 
 from realformer_nmt.analysis import loaded_model
+from realformer_nmt.analysis.analyse import AnalyseRequest
+from realformer_nmt.analysis.analysis_record import AnalysisRecord
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.checkpoints import model_in_run
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.stages.stage import Stage
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +148,16 @@ def test_errors_are_one_line(words: list[str], message: str, models: Path, tmp_p
     assert message.format(models=models) in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out" / "analysis.json").exists()
+
+
+def test_a_record_stays_where_the_sentence_is_refused(models: Path, tmp_path: Path) -> None:
+    again = argv.read(AnalyseRequest, models / "pre.pt", "--output", tmp_path, "--sentence", " ", "--fresh")
+    stage = Stage("analyse", tmp_path / "analysis.json", {}, {})
+    stage.write(AnalysisRecord(models=[], made_from=stage.start()))
+    before = stage.record.read_bytes()
+    with pytest.raises(UserError, match="--sentence is empty"):
+        again.run()
+    assert stage.record.read_bytes() == before
 
 
 def test_data_that_is_gone(toy_corpus: Path, tmp_path: Path) -> None:

@@ -119,9 +119,10 @@ def void(record: Path, command: str) -> None:
 
 @contextlib.contextmanager
 def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
-    """Note outputs as the command's before the block writes them, and before their record exists."""
+    """Note outputs as the command's before the block writes them, and remove the record of the previous ones."""
     for path in paths:
         check_product(path, record, command)
+    void(record, command)
     before = _begun(record, command)
     note(record, command, *paths)
     try:

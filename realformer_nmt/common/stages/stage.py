@@ -147,12 +147,16 @@ class Stage:
 
     def start(self) -> Origin:
         """Remove the previous record, and return the origin of the new one."""
-        origin = self.origin(self.status().record)
+        origin = self.new_origin()
         written.void(self.record, self.command)
         return origin
 
+    def new_origin(self) -> Origin:
+        """Return the origin of a new record; the previous one stays until `claimed` or `write`."""
+        return self.origin(self.status().record)
+
     def claimed(self, *outputs: Path) -> AbstractContextManager[None]:
-        """Return a context in which to write the outputs, after `start`: they are noted as this command's files."""
+        """Return a context in which to write the outputs, noted as this command's; it removes the previous record."""
         return written.claimed(self.record, self.command, *outputs)
 
     def origin(self, before: StageRecord | None) -> Origin:
@@ -171,7 +175,7 @@ class Stage:
         return {str(path.relative_to(self.record.parent)): fingerprint(path) for path in outputs}
 
     def write(self, record: StageRecord) -> None:
-        """Write the record; if the stage is complete, refuse inputs that have changed since `start`."""
+        """Write the record; if the stage is complete, refuse inputs that have changed since its origin."""
         if record.complete is not False:
             self._check_inputs(record.made_from.inputs)
         records.write(self.record, record)

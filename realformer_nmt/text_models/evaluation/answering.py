@@ -53,7 +53,7 @@ def run(request: AnswerRequest) -> int:
     stage = stage_of(request)
     if stage.is_up_to_date(request.fresh, request.output / ANSWERS):
         return 0
-    origin = stage.start()
+    origin = stage.new_origin()
     questions = squad.read(request.questions)
     answers = answer(questions, request)
     path = request.output / ANSWERS

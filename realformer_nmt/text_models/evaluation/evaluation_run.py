@@ -42,7 +42,7 @@ def run(request: EvaluateRequest) -> int:
     table = table_path(request.output)
     if stage.is_up_to_date(request.fresh, table):
         return 0
-    origin = stage.start()
+    origin = stage.new_origin()
     task = checkpoint_fields.setting(checkpoint_fields.without_weights(request.checkpoint), "task", "_name")
     values, rows = measure(request, request.subset, task)
     model = model_record.describe(request.checkpoint, origin.inputs["checkpoint"].sha256)

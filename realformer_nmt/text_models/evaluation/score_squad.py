@@ -53,7 +53,7 @@ def run(request: ScoreSquadRequest) -> int:
     stage = request.stage()
     if stage.is_up_to_date(request.fresh):
         return 0
-    origin = stage.start()
+    origin = stage.new_origin()
     questions = squad.read(request.questions)
     content = json_records.read(request.answers, ANSWERS)
     answers = {name: text for name, text in content.items() if isinstance(text, str)}

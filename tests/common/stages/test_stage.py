@@ -153,3 +153,16 @@ def test_an_input_that_changes_under_the_work_is_noticed(folder: Path) -> None:
     with pytest.raises(UserError, match=r"one\.pt was changed while it was read"):
         average_stage.write(AverageRecord(made_from=origin))
     assert not (folder / "average.json").exists()
+
+
+def test_a_record_stays_until_its_outputs_are_written_over(folder: Path) -> None:
+    record, again = folder / "average.json", stage(folder, last=3)
+    before = record.read_bytes()
+    (folder / "mine.pt").write_text("mine")
+    again.new_origin()
+    with pytest.raises(UserError, match=r"mine\.pt exists and was not written"), again.claimed(folder / "mine.pt"):
+        pytest.fail("it is written over")
+    assert record.read_bytes() == before
+    with again.claimed(folder / "average.pt"):
+        assert not record.exists()
+    assert not again.is_up_to_date(False, folder / "average.pt")

@@ -75,6 +75,17 @@ def test_mistakes_are_named(words: list[object], message: str, tmp_path: Path) -
         evaluation_run.stage_of(request(tmp_path, *words))
 
 
+def test_a_record_stays_where_the_model_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "test.idx").touch()
+    again = request(tmp_path, "--fresh")
+    stage = evaluation_run.stage_of(again)
+    stage.write(RunRecord(measures={"loss": 1.0}, made_from=stage.start()))
+    before = stage.record.read_bytes()
+    with pytest.raises(UserError, match=r"model\.pt: no such file"):
+        again.run()
+    assert stage.record.read_bytes() == before
+
+
 @pytest.mark.parametrize(("bits", "has"), [(900.0, True), (1500.0, False)])
 def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp_path: Path) -> None:
     seen = Sequences()
