@@ -79,7 +79,7 @@ def test_what_is_begun_of_multi30k_is_its_record() -> None:
         if cell["depth"] == "18" and cell["seed"] == 1 and cell["scores"]
     }
     scores = [deep[updates, family] for updates in (2000, 6000) for family in ("pre_ln", "realformer")]
-    row = "2,000 updates: Pre-LN {}, RealFormer {}; 6,000: {}, {} |".format(*scores)
+    row = "After 2,000 updates: Pre-LN {}, RealFormer {}. After 6,000: Pre-LN {}, RealFormer {} |".format(*scores)
     assert row in (REPOSITORY / "README.md").read_text()
     families: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     for cell in begun + longer:
