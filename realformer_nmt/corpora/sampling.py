@@ -42,7 +42,7 @@ def check_same(folder: PreparedFolder, sample: Sample) -> None:
 
 
 def write(prepared: PreparedFolder, to: PreparedFolder, sample: Sample) -> None:
-    sampled = subsets.files(prepared.data, SPLIT)
+    sampled = subsets.files(prepared.data, joined=[SPLIT])
     if not sampled:
         raise UserError(
             f"{prepared.path} has no training pairs to take a share of: give a corpus that was made with --train"

@@ -16,10 +16,16 @@ from realformer_nmt.data_bins.languages import pair_in
 languages = pair_in
 
 
-def files(folder: Path, *subsets: str, endings: Sequence[str] = ("idx", "bin")) -> dict[str, Path]:
-    """Return the files of subsets by name, with those of train1, train2 ..., which fairseq reads as parts of train."""
-    parts = re.compile(rf"({'|'.join(map(re.escape, subsets))})\d*(\..+)?\.({'|'.join(endings)})")
-    return {path.name: path for path in sorted(folder.glob("*")) if parts.fullmatch(path.name)}
+def files(
+    folder: Path, *subsets: str, joined: Sequence[str] = (), endings: Sequence[str] = ("idx", "bin")
+) -> dict[str, Path]:
+    """Return the files of subsets by name; of joined ones, those of train1, train2 ... too.
+
+    fairseq joins these parts where it trains on a subset; test and test1 are two subsets.
+    """
+    names = "|".join([*map(re.escape, subsets), *(rf"{re.escape(subset)}\d*" for subset in joined)])
+    pattern = re.compile(rf"({names})(\..+)?\.({'|'.join(endings)})")
+    return {path.name: path for path in sorted(folder.glob("*")) if pattern.fullmatch(path.name)}
 
 
 def count(folder: Path, subset: str, *pair: str) -> int:

@@ -80,6 +80,7 @@ def inputs(cfg: Any) -> dict[str, Path]:
     options = {
         "train_subset": cfg.dataset.train_subset,
         "valid_subset": cfg.dataset.valid_subset,
+        "combine_valid_subsets": cfg.dataset.combine_valid_subsets,
         "task": cfg.task._name,
         "user_dir": user_code(cfg),
     }
@@ -94,12 +95,13 @@ def beginnings(cfg: Any) -> dict[str, Path]:
 
 def files(data: str, options: Mapping[str, Any]) -> dict[str, Path]:
     """Return a data-bin's files, of every shard, those of the subsets and those that all share, and the user's code."""
-    subsets = [options["train_subset"], *options["valid_subset"].split(",")]
+    validation = options["valid_subset"].split(",")
+    joined = [options["train_subset"], *(["valid"] if options.get("combine_valid_subsets") else [])]
     task = tasks.task_named(options["task"])
     paths: list[Path] = []
     for folder in (Path(shard, inner) for shard in data.split(":") for inner in task.folders):
         paths += (path for pattern in task.always for path in sorted(folder.glob(pattern)))
-        paths += databin.files(folder, *subsets, endings=task.endings).values()
+        paths += databin.files(folder, *validation, joined=joined, endings=task.endings).values()
     if options.get("user_dir"):
         paths += sorted(Path(options["user_dir"]).rglob("*.py"))
     return files_by_name(paths)

@@ -134,7 +134,18 @@ def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:
     names = ["train.a-b.a.idx", "train1.a-b.a.bin", "trainer.a-b.a.idx", "valid.a-b.a.idx", "train.a-b.a.txt"]
     for name in names:
         (tmp_path / name).touch()
-    assert list(subsets.files(tmp_path, "train")) == ["train.a-b.a.idx", "train1.a-b.a.bin"]
+    assert list(subsets.files(tmp_path, joined=["train"])) == ["train.a-b.a.idx", "train1.a-b.a.bin"]
+
+
+@pytest.mark.parametrize(("combines", "expected"), [(True, ["valid", "valid1"]), (None, ["valid"])])
+def test_validation_data_are_joined_by_combine_val_alone(
+    tmp_path: Path, combines: bool | None, expected: list[str]
+) -> None:
+    for name in ("train", "train1", "valid", "valid1"):
+        (tmp_path / f"{name}.a-b.a.idx").touch()
+    options = {"train_subset": "train", "valid_subset": "valid", "combine_valid_subsets": combines}
+    files = settings.files(str(tmp_path), {**options, "task": "translation"})
+    assert list(files) == [f"{name}.a-b.a.idx" for name in ("train", "train1", *expected)]
 
 
 def test_every_shard_is_an_input(tmp_path: Path) -> None:
