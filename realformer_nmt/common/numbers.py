@@ -34,6 +34,12 @@ def whole(least: int, most: int = LARGEST, none: int | None = None) -> Number:
     return Number(least, most, words if none is None else f"{none}, for none, or {words}", none)
 
 
+def check_length_limit(max_len_a: float, max_len_b: int) -> None:
+    """Raise an error for a translation of a * source length + b tokens that may have none."""
+    if max_len_a + max_len_b < 1:
+        raise OptionError(f"max_len_a={max_len_a}, max_len_b={max_len_b}: allowed is 1 token or more")
+
+
 LENPEN = Number(-10, 10, "a finite number, -10 to 10")
 MAX_LEN_A, MAX_LEN_B = Number(0, 100, "0 to 100"), whole(0, 10_000)
 FINITE = Number(-HUGE, HUGE, "a finite number")

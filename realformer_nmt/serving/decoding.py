@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple, TypedDict
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, whole
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, check_length_limit, whole
 from realformer_nmt.evaluation.translating.translate import EXACT
 
 RANGES = {
@@ -46,8 +46,7 @@ class SearchOptions:
                 raise UserError(f"{field.name}={value!r}: give a value of the kind of its default, {field.default!r}")
         for name, allowed in RANGES.items():
             allowed.check(name, getattr(self, name))
-        if self.max_len_a + self.max_len_b < 1:
-            raise UserError(f"max_len_a={self.max_len_a}, max_len_b={self.max_len_b}: allowed is 1 token or more")
+        check_length_limit(self.max_len_a, self.max_len_b)
         if self.nbest > self.beam:
             raise UserError(f"nbest={self.nbest} of beam={self.beam}: give a beam of {self.nbest} or more")
 

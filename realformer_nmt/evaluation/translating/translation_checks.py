@@ -10,6 +10,7 @@ from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
+from realformer_nmt.common.numbers import check_length_limit
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
@@ -19,6 +20,7 @@ from realformer_nmt.tasks import TRANSLATION, task_named
 
 def check_possible(request: TranslateRequest) -> None:
     selection.check_distinct(request.checkpoints)
+    check_length_limit(request.max_len_a, request.max_len_b)
     if request.validate and len(request.checkpoints) > 1:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
     if request.validate and (request.input or request.test_set):

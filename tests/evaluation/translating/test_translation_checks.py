@@ -22,6 +22,13 @@ def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corp
         request.run()
 
 
+def test_a_translation_has_room_for_a_token() -> None:
+    words = ["a.pt", "--output", "out", "--max-len-b", "0"]
+    translation_checks.check_possible(argv.read(TranslateRequest, *words, "--max-len-a", "1"))
+    with pytest.raises(UserError, match=r"max_len_a=0\.0, max_len_b=0: allowed is 1 token or more"):
+        translation_checks.check_possible(argv.read(TranslateRequest, *words))
+
+
 def test_jobs_do_not_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     words = ["a.pt", "--output", "out", "--jobs", "2"]
