@@ -58,7 +58,7 @@ $(VENV)/installed: Makefile constraints.txt setup.py pyproject.toml realformer_n
 anew:
 	rm -rf $(VENV)
 
-demo: install ## compare five architectures at two depths on an invented corpus: 12 minutes
+demo: install ## compare five architectures at two depths on a synthetic corpus: 12 minutes
 	PATH="$(abspath $(BIN)):$$PATH" recipes/quickstart/run.sh demo
 
 demo-longer: install ## compare 18 layers at three budgets on the same corpus

@@ -70,7 +70,7 @@ class LayerSimilarity(Struct, frozen=True, kw_only=True):
 class LayerFigures(Struct, frozen=True, kw_only=True):
     """Figures of a model's layers by side, in one state of its weights."""
 
-    loss: float | UnsetType = UNSET  # bits per word
+    loss: float | UnsetType = UNSET  # bits per token
     gradients: dict[str, GradientNorms] = {}
     stream: dict[str, StreamFigures]
     disturbance: dict[str, list[float]] = {}

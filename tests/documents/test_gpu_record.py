@@ -90,4 +90,4 @@ def test_what_seven_more_trainings_cost_is_the_records() -> None:
 
 def test_what_ran_beside_the_22_is_the_records() -> None:
     assert [beside["layers"] for beside in RECORD["beside"]] == [[36, 36]] * 10
-    assert "ten of them had 36 layers" in " ".join(SPEEDS.split())
+    assert "Ten of the 22 had 36 layers" in " ".join(SPEEDS.split())

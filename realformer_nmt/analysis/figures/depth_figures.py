@@ -39,7 +39,7 @@ def drawings(models: Mapping[str, DepthFigures]) -> dict[str, Drawing]:
         "cosine": lines.draw("cosine with the layer below", cosines),
         "effective_rank": lines.draw("effective rank", ranks),
         "cka": matrices.draw("CKA between layers", similarities),
-        "left_out": lines.draw("loss without the layer, more bits a word", left_out),
+        "left_out": lines.draw("increase of the loss without one layer, in bits per token", left_out),
     }
 
 

@@ -12,7 +12,7 @@ from realformer_nmt.analysis.text import Text, to
 
 
 def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
-    """Return gradient norms of the mean loss per word, in nats, by side.
+    """Return gradient norms of the mean loss per token, in nats, by side.
 
     `norm` is over all parameters of each layer, `parts` over each part of each layer. Parameters are left without
     gradients.

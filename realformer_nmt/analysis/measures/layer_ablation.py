@@ -23,7 +23,7 @@ def without(side: Side, layer: int) -> Iterator[None]:
 
 
 def measure(model: nn.Module, text: Text) -> dict[str, list[float]]:
-    """Return by side and layer the loss without the layer minus the loss with all, in bits per word.
+    """Return by side and layer the loss without the layer minus the loss with all, in bits per token.
 
     A side of a single layer has no such figures.
     """

@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 
 
 def words(text: Text) -> int:
-    """Count the words to be predicted, end symbols included."""
+    """Count the tokens to be predicted, end symbols included."""
     number = sum(map(text.target_count, text.batches()))
     if not number:
         raise UserError("no word of what is read is to be predicted, as none is masked: pass more --sentences")
@@ -19,7 +19,7 @@ def words(text: Text) -> int:
 
 @torch.no_grad()
 def loss(model: nn.Module, text: Text) -> float:
-    """Return the mean cross-entropy in bits per word."""
+    """Return the mean cross-entropy in bits per token."""
     device = next(model.parameters()).device
     total = 0.0
     for batch in text.batches():
