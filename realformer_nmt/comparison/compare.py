@@ -96,7 +96,7 @@ def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tf
     missing = corpus.missing(shares(grid))
     if missing:
         print(*(pasted(each.command()) for each in corpus.preparations(shares(grid))), sep="\n")
-        print(f"{len(planned)} cells; parameters and cost are known once the corpus is prepared so", end="\n\n")
+        print(f"{len(planned)} cells; run the commands above to see parameters and cost", end="\n\n")
     else:
         plan.check_trainings(planned)
         costs = [plan.cost(state.planned) for state in planned]
@@ -179,7 +179,7 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
             else:
                 local.launch(longest_first, local.slots(gpus, request.jobs or max(1, gpus)), live.show)
     except KeyboardInterrupt as error:
-        raise UserError("interrupted; the same command goes on where it was") from error
+        raise UserError("interrupted; rerun the same command to resume") from error
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -14,8 +14,8 @@ from realformer_nmt.subcommands import register
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest(TrackerOptions):
-    """Train, average, translate and score every cell of a grid, and write the report. Cells that are done are skipped,
-    so after an interruption the same command goes on. A model that diverges or is stuck is a result."""
+    """Train, average, translate and score every cell of a grid, and write the report. Cells that are done are skipped.
+    After an interruption the same command resumes. A model that diverges or is stuck is a result."""
 
     subcommand: ClassVar[str] = "compare"
     implementation: ClassVar[str] = "realformer_nmt.comparison.compare"

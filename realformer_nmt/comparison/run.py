@@ -19,8 +19,8 @@ PREPARE = "of `realformer-nmt prepare`"
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest(TrainingOptions):
-    """Prepare a corpus, train, average, translate and score. Stages that are done are skipped, so after an interruption
-    the same command goes on."""
+    """Prepare a corpus, train, average, translate and score. Stages that are done are skipped. After an interruption
+    the same command resumes."""
 
     subcommand: ClassVar[str] = "run"
     implementation: ClassVar[str] = "realformer_nmt.comparison.pipeline"
@@ -48,7 +48,12 @@ class RunRequest(TrainingOptions):
         metavar="NAME",
     )
     archives: Path | None = option("archives that you have; the others are downloaded", None, metavar="DIR")
-    manifest: str = option("another manifest, instead of CORPUS", "", flag="--corpus", metavar="FILE.toml")
+    manifest: str = option(
+        "manifest to prepare and train on instead of CORPUS; for recipes/*/run.sh, which set CORPUS themselves",
+        "",
+        flag="--corpus",
+        metavar="FILE.toml",
+    )
     subwords: str = option(f"{PREPARE}, but the default is {OF_PAPERS}", OF_PAPERS, choices=learnt())
     vocabulary: int | None = option(PREPARE, None, metavar="N", range=whole(1))
     workers: int | None = option(PREPARE, None, metavar="N", range=whole(1, PROCESSES))

@@ -27,7 +27,7 @@ def run(request: SampleRequest) -> int:
     sample = Sample(share=request.share, of=sha256(prepared.record))
     if folder.record.is_file():
         check_same(folder, sample)
-        print(f"{request.folder}: was made before, of the same pairs")
+        print(f"{request.folder}: up to date")
         return 0
     with completed_folder(request.folder) as part:
         write(prepared, PreparedFolder(part), sample)

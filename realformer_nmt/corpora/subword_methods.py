@@ -27,7 +27,7 @@ class SubwordMethod:
     learn: str = ""  # (Texts, folder of the model, vocabulary size, workers); without it `prepare` has no such choice
     files: tuple[str, ...] = ()  # that `learn` writes; DICTIONARY among them is what the data-bin's are made from
     tokenised: bool = False  # whether the text is first tokenised by Moses' rules
-    counts: str = "pieces"  # by the size of the vocabulary
+    counts: str = "subwords"  # by the size of the vocabulary
     vocabulary: int | None = None  # its size; None: the number of the corpus' protocol
     bleu: BleuFlags | None = None  # None: fairseq-train does not measure BLEU
     retokenised: bool = False  # whether `score` tokenises raw translations too

@@ -22,7 +22,7 @@ class ScoreRequest(StageRequest):
     examples: ClassVar[str] = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
 
     translation: Path = argument("the folder that `realformer-nmt translate` has filled", metavar="FOLDER")
-    output: Path = option(metavar="RUN.JSON")
+    output: Path = option("where the scores are written", metavar="RUN.JSON")
     reference: Path | None = option("raw reference (default: the corpus's)", None, metavar="FILE", either="reference")
     test_set: str | None = option(
         "name or FILE.tsv or FILE.jsonl, whose source was translated (default: as `translate` noted)",
@@ -31,7 +31,11 @@ class ScoreRequest(StageRequest):
         either="reference",
     )
     source: Path | None = option("raw source, for COMET (default: the corpus's)", None, metavar="FILE")
-    compound_split: bool = option("end with an error if this score is not possible", False)
+    compound_split: bool = option(
+        "fail if compound-split BLEU is not defined for this text; where it is defined it is computed without this "
+        "option",
+        False,
+    )
     rouge: bool = option("the texts are summaries: compute ROUGE-1, 2 and L too", False)
     comet: str | None = option(
         f"compute COMET too, by a folder, a checkpoint or a name of the hub (default: {COMET})",

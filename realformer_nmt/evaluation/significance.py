@@ -57,8 +57,8 @@ class SignificanceRequest(Request):
         choices=metric_table.tested_metrics(),
         metavar="METRIC",
     )
-    samples: int = option(default=10_000, metavar="N", range=whole(1, SAMPLES))
-    seed: int = option(default=12345, metavar="N", range=whole(1, SEEDS))
+    samples: int = option("samples of each test (default: 10000)", 10_000, metavar="N", range=whole(1, SAMPLES))
+    seed: int = option("seed of the samples (default: 12345)", 12345, metavar="N", range=whole(1, SEEDS))
     jobs: int = option("processes at a time (default: 1)", 1, metavar="N", range=whole(1, PROCESSES))
     output: Path | None = option("also write the comparisons to this file", None, metavar="FILE.JSON")
 

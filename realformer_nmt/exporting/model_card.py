@@ -49,7 +49,7 @@ print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 
 ## Limits
 
-* It translates single sentences of at most {longest} pieces, without what stands around them.
+* It translates single sentences of at most {longest} subwords, without what stands around them.
 * Of other kinds of text than it was trained on, nothing is known. It can leave out, add or change what the source says.
 * {normalised}
 * Positions are a table in model.safetensors, which `save_pretrained` leaves out: copy this folder instead.

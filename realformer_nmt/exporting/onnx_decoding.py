@@ -1,6 +1,6 @@
 """Translates lines with the graphs beside it, by onnxruntime and without torch.
 
-Usage: python translate.py < source.txt, whose text is normalised as in training; without sentencepiece.model: pieces.
+Usage: python translate.py < source.txt, whose text is normalised as in training; without sentencepiece.model: subwords.
 """
 
 import json
@@ -54,7 +54,7 @@ if __name__ == "__main__":
     subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
     for line in sys.stdin:
         pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
-        if len(pieces) >= (limit := model.config["longest_source"]):
-            sys.exit(f"a line of {len(pieces)} pieces is longer than the model's {limit - 1}: split it into sentences")
+        if len(pieces) > (limit := model.config["longest_source"] - 1):
+            sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")
         words = model.translate(pieces) if pieces else []
         print(subwords.decode(words) if subwords else " ".join(words), flush=True)

@@ -48,7 +48,7 @@ if __name__ == "__main__":
         subwords = SentencePieceProcessor(model_file=str(file))
     for line in sys.stdin:
         pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
-        if len(pieces) >= (limit := model.config["longest_source"]):
-            sys.exit(f"a line of {len(pieces)} pieces is longer than the model's {limit - 1}: split it into sentences")
+        if len(pieces) > (limit := model.config["longest_source"] - 1):
+            sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")
         translation = model.translate(pieces) if pieces else []
         print(subwords.decode(translation) if subwords else " ".join(translation), flush=True)

@@ -95,8 +95,8 @@ class TranslationConfig(FairseqDataclass):
     carry_embeddings: str = field(
         default="",
         metadata=_help(
-            "with --finetune-from-model: take over the embeddings of the pieces that both vocabularies have; a folder "
-            "with the dictionaries of that checkpoint"
+            "with --finetune-from-model: take over the embeddings of the subwords that both vocabularies have; a "
+            "folder with the dictionaries of that checkpoint"
         ),
     )
     max_source_positions: int = field(default=1024, metadata=_help("longest source, in tokens"))

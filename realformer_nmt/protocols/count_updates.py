@@ -23,8 +23,8 @@ class UpdatesRequest(Request):
     data: Path = argument("the data-bin")
     gpus: int = option("GPUs of all machines together (default: 1)", 1, metavar="N", range=whole(1))
     max_tokens: int = option("tokens that one GPU takes at once", metavar="N", range=whole(1))
-    update_freq: int = option(default=1, metavar="N", range=whole(1))
-    epochs: int = option(metavar="N", range=whole(1))
+    update_freq: int = option("batches of each GPU in an update (default: 1)", 1, metavar="N", range=whole(1))
+    epochs: int = option("passes over the training data", metavar="N", range=whole(1))
     flags: tuple[str, ...] = argument(
         "flags of fairseq-train that change its batches, such as --batch-size 32", (), metavar="-- FLAG", last=True
     )

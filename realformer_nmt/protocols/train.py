@@ -36,8 +36,8 @@ class ModelOptions(TrackerOptions, StageRequest):
         metavar="RUN",
     )
     carry_embeddings: Path | None = option(
-        "with --from, for data of another vocabulary: take over the embeddings of the pieces that both have; DATA-BIN "
-        "has RUN's dictionaries",
+        "with --from, for data of another vocabulary: take over the embeddings of the subwords that both have; "
+        "DATA-BIN has RUN's dictionaries",
         None,
         metavar="DATA-BIN",
     )
@@ -87,7 +87,7 @@ class TrainingOptions(Request):
 @dataclass(frozen=True, kw_only=True)
 class TrainRequest(TrainingOptions, ModelOptions):
     """Train with fairseq-train in FOLDER/checkpoints, by a protocol whose tokens a step are kept on any number of GPUs.
-    The same command goes on after an interruption, and does nothing once all is trained."""
+    After an interruption the same command resumes; it does nothing once all is trained."""
 
     subcommand: ClassVar[str] = "train"
     implementation: ClassVar[str] = "realformer_nmt.protocols.running.training"

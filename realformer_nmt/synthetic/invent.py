@@ -29,11 +29,11 @@ class InventRequest(StageRequest):
     implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = "example: realformer-nmt invent --folder corpus --pairs 20000 --seed 1"
 
-    folder: Path = option()
+    folder: Path = option("where train, valid and test .en and .de are written")
     pairs: int = option("training pairs (default: 20000)", 20_000, metavar="N", range=whole(1, MOST))
     valid: int = option("validation pairs (default: 500)", 500, metavar="N", range=whole(1, MOST))
     test: int = option("test pairs (default: 500)", 500, metavar="N", range=whole(1, MOST))
-    seed: int = option(default=1, range=SEED)
+    seed: int = option("seed of the sentences (default: 1)", 1, range=SEED)
     hard: bool = option("more words, longer sentences, more of what is rare", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
 

@@ -99,7 +99,7 @@ def outcome(process: subprocess.Popen[str]) -> dict[str, Any]:
 def test_an_interruption_ends_every_process_and_says_so(seen: dict[str, Any]) -> None:
     assert seen["left"] == {}
     assert seen["interrupted"]["status"] == 1
-    assert "interrupted; the same command goes on" in seen["interrupted"]["err"]
+    assert "interrupted; rerun the same command to resume" in seen["interrupted"]["err"]
     assert "Traceback" not in seen["interrupted"]["err"]
 
 

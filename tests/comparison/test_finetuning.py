@@ -225,7 +225,11 @@ def test_spans_are_the_same_whatever_the_seed_and_lose_what_fairseq_says(
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("classes", ('"masked"', '"none"'), "none is not there, which pretrained says to begin with: train it first"),
+        (
+            "classes",
+            ('"masked"', '"none"'),
+            "none: no such file; `pretrained` names it as the start of this cell: train it first",
+        ),
         (
             "classes",
             ('"masked"', '"{a}.pt"'),

@@ -148,7 +148,7 @@ def test_the_same_command_does_nothing_again_and_edited_sequences_are_refused(ro
     (folder / "run-valid.sequences.tsv").write_text(text.replace("\t", "0\t", 1))
     grid = load(root / "language_modeling.toml")
     (cell,) = cells_of(grid, folder.parents[1], prepared=data)
-    assert CellState(cell).differences == ["evaluate: run-valid.sequences.tsv is another file than was made"]
+    assert CellState(cell).differences == ["evaluate: run-valid.sequences.tsv has changed since it was written"]
     (folder / "run-valid.sequences.tsv").write_text(text)
 
 
@@ -163,7 +163,7 @@ def test_a_cell_whose_rows_were_edited_or_removed_is_not_believed(
     arguments = [*map(str, words(root, "masked_lm", data))]
     assert main(["compare", *arguments, "--status"]) == 0
     output = capsys.readouterr().out
-    assert re.search(r"post_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is another file than was made", output)
+    assert re.search(r"post_ln-1-s1 +damaged .* run-valid\.sequences\.tsv has changed since it was written", output)
     assert re.search(r"pre_ln-1-s1 +damaged .* run-valid\.sequences\.tsv is gone", output)
     assert main(["compare", *arguments, "--report"]) == 0
     record = comparisons.results(root / "masked_lm")

@@ -79,7 +79,7 @@ def test_made_once_and_no_other_pairs_are_taken_for_it(
     before = (tmp_path / "half" / NAME).stat().st_mtime_ns
     assert sample(prepared, tmp_path / "half", 0.5) == 0
     assert (tmp_path / "half" / NAME).stat().st_mtime_ns == before
-    assert "was made before, of the same pairs" in capsys.readouterr().out
+    assert "up to date" in capsys.readouterr().out
     assert sample(prepared, tmp_path / "half", float(Fraction(1, 4))) == 1
     assert f"{tmp_path}/half holds other pairs" in capsys.readouterr().err
 

@@ -82,8 +82,9 @@ def test_a_third_method_needs_a_row_and_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "prepared/subwords/letters").read_text(encoding="utf-8") == ".?AEINabceghimno"
     record = json.loads((tmp_path / "prepared/prepare.json").read_text(encoding="utf-8"))
     assert (record["subwords"], record["vocabulary"]) == ("characters", 100)
-    assert "sentencepiece: pieces (default: 32000); moses_bpe: merges; characters: letters (default: 100)" in " ".join(
-        run(tmp_path, "prepare", "--help").stdout.split()
+    assert (
+        "sentencepiece: subwords (default: 32000); moses_bpe: merges; characters: letters (default: 100)"
+        in " ".join(run(tmp_path, "prepare", "--help").stdout.split())
     )
 
 

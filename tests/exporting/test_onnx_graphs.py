@@ -57,7 +57,7 @@ def test_its_program_refuses_a_line_that_ours_refuses(tmp_path: Path, toy_corpus
         [sys.executable, program], input=f"{fits}\n{long}\n", capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.splitlines()) == (1, model.translate([fits]))
-    assert done.stderr == "a line of 6 pieces is longer than the model's 5: split it into sentences\n"
+    assert done.stderr == "a line of 6 subwords is longer than the model's 5: split it into sentences\n"
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])

@@ -42,4 +42,4 @@ def test_its_program_refuses_a_line_that_is_too_long(tmp_path: Path, toy_corpus:
     text = "a b c d e\na b c d e f\n"
     done = subprocess.run(program, input=text, capture_output=True, text=True, check=False)
     assert (done.returncode, len(done.stdout.splitlines())) == (1, 1)
-    assert done.stderr == "a line of 6 pieces is longer than the model's 5: split it into sentences\n"
+    assert done.stderr == "a line of 6 subwords is longer than the model's 5: split it into sentences\n"

@@ -131,7 +131,7 @@ def test_killed_in_every_stage_the_result_is_the_same(
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
         if stage == "train":
             output = done.stdout + done.stderr
-            assert "checkpoint_last.pt was cut off or damaged: going on from checkpoint1.pt" in output
+            assert "checkpoint_last.pt was cut off or damaged: resuming from checkpoint1.pt" in output
             assert re.search(r"Loaded checkpoint .*checkpoint1.pt \(epoch 2 @ \d+ updates\)", output)
     actual, expected = result(folder), result(undisturbed)
     for key in ("scores", "lines", "averaged", "decoding", "parameters", "validation"):

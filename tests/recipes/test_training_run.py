@@ -94,7 +94,7 @@ def test_other_settings_are_refused(trained: Path, capsys: Any, change: list[str
     assert main(again(trained, *change)) == 1
     error = capsys.readouterr().err
     assert message in error
-    assert "Name another place, or use --fresh" in error
+    assert "Give another --output or --folder, or use --fresh" in error
 
 
 def test_a_folder_is_locked_as_long_as_a_child_of_the_launcher_lives(trained: Path, capsys: Any) -> None:

@@ -45,7 +45,7 @@ def compare_outputs(record: Path, content: StageRecord) -> tuple[list[str], tupl
         if not path.is_file():
             missing.append(name)
         elif not is_same(path, previous):
-            changed.append(f"{name} is another file than was made")
+            changed.append(f"{name} has changed since it was written")
     return changed, tuple(missing)
 
 
@@ -142,7 +142,7 @@ class Stage:
 
     def refusal(self, differences: str) -> str:
         """Return the message that refuses a record with differences."""
-        remedy = "Name another place, or use --fresh to redo it"
+        remedy = "Give another --output or --folder, or use --fresh to redo it"
         return f"{self.record} was made with other settings or files: {differences}. {remedy}"
 
     def start(self) -> Origin:

@@ -46,7 +46,7 @@ def check_trainings(cells: Sequence[CellState]) -> None:
             refused.setdefault(str(error), []).append(state.cell.name)
     if refused:
         messages = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
-        raise UserError(f"{messages}; a grid says these options in [budget] and [train]")
+        raise UserError(f"{messages}; set these options in [budget] or [train] of the grid")
 
 
 def check_training(state: CellState) -> None:
@@ -56,7 +56,9 @@ def check_training(state: CellState) -> None:
     if not trained.done:
         request = state.planned.request
         if request.begin_with and not request.begin_with.is_file():
-            raise UserError(f"{request.begin_with} is not there, which pretrained says to begin with: train it first")
+            raise UserError(
+                f"{request.begin_with}: no such file; `pretrained` names it as the start of this cell: train it first"
+            )
         if request.begin_with:
             run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
         trainings.check_planned(state.planned, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])

@@ -50,7 +50,7 @@ def diverged(checkpoints: Path, train: list[CurvePoint]) -> Verdict | None:
     """Return the verdict by the training's own note when it ended, or by a loss that is no number."""
     note = checkpoints / FILE
     if note.is_file():
-        content = json_records.read(note, "remove it, and the same command goes on", {"error": str, "update": int})
+        content = json_records.read(note, "remove it, and the same command resumes", {"error": str, "update": int})
         return Verdict("diverged", f"{content['error']} at update {content['update']}")
     broken = [point for point in train if not math.isfinite(point.loss or 0.0)]
     if broken:

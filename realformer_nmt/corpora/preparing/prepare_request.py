@@ -27,7 +27,7 @@ def cores() -> int:
 @dataclass(frozen=True, kw_only=True)
 class PrepareRequest(Request):
     """From the archives of a corpus, or files of your own, to a data-bin for fairseq-train. Stages that are done are
-    skipped, so after an interruption the same command goes on."""
+    skipped. After an interruption the same command resumes."""
 
     subcommand: ClassVar[str] = "prepare"
     implementation: ClassVar[str] = "realformer_nmt.corpora.preparing.prepare"
@@ -83,4 +83,6 @@ class PrepareRequest(Request):
         group=TEXT,
         range=Number(1, HUGE, "1 or more, and finite"),
     )
-    invalid_utf8: Literal["replace", "refuse"] | None = option(default=None, group=TEXT)
+    invalid_utf8: Literal["replace", "refuse"] | None = option(
+        "bytes that are not UTF-8: replace them by U+FFFD, or refuse the text", None, group=TEXT
+    )

@@ -46,14 +46,19 @@ class TranslateRequest(CorpusOptions, StageRequest):
     output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
     validate: bool = option("also note loss and greedy BLEU on the validation data", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
-    beam: int = option(default=5, group=DECODING, range=whole(1, MOST_BEAM))
-    lenpen: float = option("length penalty; below 1: shorter, above 1: longer", 1.0, group=DECODING, range=LENPEN)
-    max_len_a: float = option("at most a * source length + b tokens", 0.0, group=DECODING, range=MAX_LEN_A)
-    max_len_b: int = option(default=200, group=DECODING, range=MAX_LEN_B)
+    beam: int = option("beam size (default: 5)", 5, group=DECODING, range=whole(1, MOST_BEAM))
+    lenpen: float = option(
+        "length penalty (default: 1.0); below 1 gives shorter translations, above 1 longer",
+        1.0,
+        group=DECODING,
+        range=LENPEN,
+    )
+    max_len_a: float = option("at most a * source length + b tokens (default: 0)", 0.0, group=DECODING, range=MAX_LEN_A)
+    max_len_b: int = option("b of that limit (default: 200)", 200, group=DECODING, range=MAX_LEN_B)
     max_tokens: int | None = option("tokens in a batch (default: 12000)", None, group=DECODING, range=whole(1))
     batch_size: int | None = option("sentences in a batch, at most", None, group=DECODING, range=whole(1))
-    fp16: bool = option(default=False, group=DECODING, either="precision")
-    bf16: bool = option(default=False, group=DECODING, either="precision")
+    fp16: bool = option("cast the model to fp16", False, group=DECODING, either="precision")
+    bf16: bool = option("cast the model to bf16", False, group=DECODING, either="precision")
     precision: str = option(
         "of products with weights on a CPU; bf16 and int8 are faster where the processor has them (default: fp32)",
         EXACT,

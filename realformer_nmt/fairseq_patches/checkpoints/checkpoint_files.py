@@ -61,7 +61,7 @@ def refuse_a_missing_save_dir(original: Original, cfg: Any, trainer: Trainer, *a
     if trainer.is_data_parallel_master and not cfg.no_save and not Path(cfg.save_dir).is_dir():
         raise UserError(
             f"--save-dir {cfg.save_dir} has disappeared since the training began: bring it back; the same command "
-            "then goes on from what it holds"
+            "then resumes from what it holds"
         )
     return original(cfg, trainer, *args, **kwargs)
 
@@ -102,11 +102,11 @@ def instead_of(path: Path, replaceable: bool) -> Path:
     if newest is None:
         listed = "; ".join(integrity.describe(file) for file in checkpoints)
         raise UserError(
-            f"{path} was cut off or damaged, and no checkpoint beside it is whole to go on from: {listed}. Bring one "
-            "back, or remove them to train from the start"
+            f"{path} was cut off or damaged, and no complete checkpoint is beside it: {listed}. Restore one, or remove "
+            "them to train from the start"
         )
     description = integrity.describe(newest)
-    logger.warning("%s was cut off or damaged: going on from %s, the newest whole one", path, description)
+    logger.warning("%s was cut off or damaged: resuming from %s, the newest complete checkpoint", path, description)
     return newest
 
 
@@ -114,7 +114,7 @@ def check_complete(path: Path) -> None:
     reading.regular(path)
     damage = reading.damage(path)
     if damage is not None:
-        raise UserError(f"{path} was cut off or damaged: {damage}. Give a whole checkpoint")
+        raise UserError(f"{path} was cut off or damaged: {damage}. Give a complete checkpoint")
 
 
 @patch(checkpoint_utils, "load_checkpoint")

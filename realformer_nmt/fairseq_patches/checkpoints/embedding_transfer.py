@@ -83,7 +83,7 @@ def check_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, words
         table = weights.get(name)
         if isinstance(table, Tensor) and table.dim() and len(table) != len(words[side]):
             raise UserError(
-                f"{checkpoint} knows {len(table)} {side} pieces, and the dictionary of {folder} has "
+                f"{checkpoint} knows {len(table)} {side} subwords, and the dictionary of {folder} has "
                 f"{len(words[side])}: give --carry-embeddings the data-bin that it was trained on"
             )
 
@@ -100,4 +100,4 @@ def check_languages(checkpoint: Path, languages: Sequence[object]) -> None:
 
 
 def describe_rows(rows: Mapping[str, CommonRows]) -> str:
-    return ", ".join(f"{each} {side} pieces" for side, each in rows.items())
+    return ", ".join(f"{each} {side} subwords" for side, each in rows.items())

@@ -55,7 +55,9 @@ class Training:
             self.origin = self.stage.origin(previous)
             status = self._train(argv, lock)
         if status:
-            raise UserError(f"fairseq-train ended with status {status}, for the reason above; the same command goes on")
+            raise UserError(
+                f"fairseq-train ended with status {status}, for the reason above; rerun the same command to resume"
+            )
         print(f"{self.folder}: trained in {self._seconds():.0f} s")
         return 0
 

@@ -112,7 +112,7 @@ def test_every_difference_is_named_in_one_message(folder: Path) -> None:
 
 def test_an_output_that_was_replaced_is_not_overwritten_unasked(folder: Path) -> None:
     (folder / "average.pt").write_text("theirs")
-    with pytest.raises(UserError, match=r"average\.pt is another file than was made"):
+    with pytest.raises(UserError, match=r"average\.pt has changed since it was written"):
         stage(folder).is_up_to_date(fresh=False)
     assert (folder / "average.pt").read_text() == "theirs"
 

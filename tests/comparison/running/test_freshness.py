@@ -138,10 +138,10 @@ def test_an_edited_record_is_named(root: Path, cell_folder: Path, name: str) -> 
 @pytest.mark.parametrize(
     ("name", "difference"),
     [
-        ("curves.jsonl", "train: curves.jsonl is another file than was made"),
-        ("checkpoints/checkpoint_last.pt", "train: checkpoints/checkpoint_last.pt is another file than was made"),
-        ("average.pt", "average: average.pt is another file than was made"),
-        ("translation/hypotheses.txt", "translate: hypotheses.txt is another file than was made"),
+        ("curves.jsonl", "train: curves.jsonl has changed since it was written"),
+        ("checkpoints/checkpoint_last.pt", "train: checkpoints/checkpoint_last.pt has changed since it was written"),
+        ("average.pt", "average: average.pt has changed since it was written"),
+        ("translation/hypotheses.txt", "translate: hypotheses.txt has changed since it was written"),
     ],
 )
 def test_a_replaced_file_is_named(root: Path, cell_folder: Path, name: str, difference: str) -> None:

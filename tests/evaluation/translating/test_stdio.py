@@ -56,7 +56,7 @@ def test_another_text_replaces_the_stream_of_before_only_with_fresh(
 
     monkeypatch.setattr(translation, "translate", copied)
     assert texts("a b") == ("a b\n", "a b\n")
-    with pytest.raises(UserError, match=r"input is another file. Name another place, or use --fresh"):
+    with pytest.raises(UserError, match=r"input is another file. Give another --output or --folder, or use --fresh"):
         texts("b a")
     assert texts("a b") == ("a b\n", "a b\n")
     assert capsys.readouterr().out.endswith("translation.json: up to date\n")

@@ -1,4 +1,4 @@
-"""Checkpoints that are there whole or not at all, and a training that goes on from the newest whole one."""
+"""Checkpoints that are there whole or not at all, and a training that resumes from the newest complete one."""
 
 import os
 import re
@@ -118,7 +118,7 @@ def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(
         done = trainings.run(kills.command(trial_corpus, tmp_path, 50))
     assert done.returncode == 0, done.stdout
     match = re.search(
-        r"checkpoint_last\.pt was cut off or damaged: going on from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
+        r"checkpoint_last\.pt was cut off or damaged: resuming from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
     )
     assert match
     assert int(match[2]) < newest
@@ -139,17 +139,17 @@ def test_none_whole_lists_what_was_found(tmp_path: Path, large: Path) -> None:
     with pytest.raises(UserError) as refused:
         checkpoint_files.choose_checkpoint(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
     assert str(refused.value) == (
-        f"{tmp_path}/checkpoint_last.pt was cut off or damaged, and no checkpoint beside it is whole to go on from: "
+        f"{tmp_path}/checkpoint_last.pt was cut off or damaged, and no complete checkpoint is beside it: "
         "checkpoint1.pt (2,000 bytes, cut off or damaged); "
         f"checkpoint2.pt ({len(whole):,} bytes, nothing to go on from); "
-        "checkpoint_last.pt (100 bytes, cut off or damaged). Bring one back, or remove them to train from the start"
+        "checkpoint_last.pt (100 bytes, cut off or damaged). Restore one, or remove them to train from the start"
     )
 
 
 def test_a_checkpoint_asked_for_by_name_has_no_stand_in(tmp_path: Path, large: Path) -> None:
     path = tmp_path / "checkpoint3.pt"
     path.write_bytes(large.read_bytes()[:-1])
-    with pytest.raises(UserError, match=r"checkpoint3\.pt was cut off or damaged: .* Give a whole checkpoint"):
+    with pytest.raises(UserError, match=r"checkpoint3\.pt was cut off or damaged: .* Give a complete checkpoint"):
         checkpoint_files.choose_checkpoint(trainer(tmp_path, str(path)), str(path))
 
 

@@ -155,7 +155,9 @@ def test_dictionaries_of_another_length_than_the_tables_are_refused(
     """The checkpoint does not tell whose words it knows."""
     other = other_words(toy_corpus, tmp_path / "other", src=words)
     model = saved.save(tmp_path / "first.pt", {**saved.state(toy_corpus), "task_state": {}})
-    with pytest.raises(UserError, match=rf"first\.pt knows \d+ source pieces, and .*/other has {len(words) + 4}: give"):
+    with pytest.raises(
+        UserError, match=rf"first\.pt knows \d+ source subwords, and .*/other has {len(words) + 4}: give"
+    ):
         begun(toy_corpus, "--finetune-from-model", model, "--carry-embeddings", other)
 
 

@@ -64,7 +64,7 @@ def test_an_interruption_cancels_the_jobs(folder: Path, compare: Callable[[], "s
     wait_for_running(folder, process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert "the same command goes on" in err
+    assert "rerun the same command to resume" in err
     (job,) = folder.glob("*.task")
     assert (folder / "cancelled").read_text().split() == [job.stem.replace("_0", "_[0]")]
 
