@@ -1,4 +1,4 @@
-"""Checks of weights before a model loads them: size, dictionary, type, NaN."""
+"""Checks of weights before a model loads them: size, dictionary, type, NaN, sharing."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +21,18 @@ def check_finite(weights: Mapping[str, Tensor]) -> None:
             raise WeightsError(f"holds no weights: its {name} is a {type(weight).__name__}")
         if not torch.isfinite(weight).all():
             raise WeightsError(f"holds NaN or infinity in {name}: the training diverged; take a checkpoint from before")
+
+
+def check_sharing(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Check that what is one tensor in the model is so in the weights; torch would load the last and lose the rest."""
+    first_names: dict[int, str] = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        first = first_names.setdefault(id(tensor), name)
+        if first != name and {first, name} <= weights.keys() and not torch.equal(weights[first], weights[name]):
+            raise WeightsError(
+                f"holds the weights of another model: its {first} and {name} differ, and this model has one tensor for "
+                "both; give one that was trained with the same --share options, or train without them"
+            )
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.model.weights import WeightsError
 
-# Options that change the function of the same weights; sharing and score length already show in names and shapes
+# Options that change the function of the same weights; sharing shows in their values, score length in their shapes
 COMPARED = tuple(name for name in CHOICES if not name.startswith(("share_", "score_length")))
 MODELS = {  # by their sides; those of a plug-in may be of other classes
     tasks.SIDES: FairseqEncoderDecoderModel,

@@ -20,7 +20,7 @@ from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.models.decoding_model import DecodingModel
 from realformer_nmt.model.models.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
 from realformer_nmt.model.scaling import Stack
-from realformer_nmt.model.weights import check_finite, explain_mismatch
+from realformer_nmt.model.weights import check_finite, check_sharing, explain_mismatch
 
 MODEL = "multilingual_realformer_nmt"
 Part = TypeVar("Part", bound=nn.Module)
@@ -105,4 +105,5 @@ class MultilingualModel(DecodingModel, FairseqMultiModel):
         selected = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
         check_finite(selected)
         with explain_mismatch(self, selected):
+            check_sharing(self, selected)
             return super().load_state_dict(selected, strict, model_cfg)
