@@ -128,7 +128,8 @@ def _b2t(stack: Stack) -> Scaling:
     In the code of B2T (takase/b2t_connection, c8e2ad4), not in its paper.
     """
     factor = stack.layers**-0.5
-    return Scaling(lambda _width, _index: Plain(), _at_any_depth(_times(factor)), _at_any_depth(Gains(factor, factor)))
+    unequal = Gains(factor, factor, factor)
+    return Scaling(lambda _width, _index: Plain(), _at_any_depth(_times(factor)), _at_any_depth(unequal))
 
 
 def _ds_init(_stack: Stack) -> Scaling:
@@ -141,7 +142,7 @@ def _ds_init(_stack: Stack) -> Scaling:
     def gains(depth: int) -> Gains:
         return _times(depth**-0.25)
 
-    return Scaling(lambda _width, _index: Plain(), gains, lambda depth: Gains(depth**-0.25, depth**-0.25))
+    return Scaling(lambda _width, _index: Plain(), gains, lambda depth: Gains(*[depth**-0.25] * 3))
 
 
 def _keel(stack: Stack) -> Scaling:

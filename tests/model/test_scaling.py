@@ -155,3 +155,11 @@ def test_t_fixup_shrinks_the_embeddings() -> None:
         words = dictionary([f"word{number}" for number in range(500)])
         spread[name] = embedding(SimpleNamespace(encoder_embed_dim=32, residual_scaling=name), words, ENCODER)
     torch.testing.assert_close(spread["t_fixup"].weight, spread["none"].weight * 540**-0.25)
+
+
+@pytest.mark.parametrize(("name", "factor"), [("b2t", 12**-0.5), ("ds_init", 1 / 2)])
+@pytest.mark.parametrize("equal_widths", [True, False])
+def test_all_of_encoder_decoder_attention_is_scaled(name: str, factor: float, equal_widths: bool) -> None:
+    unscaled = SCALINGS["none"](DECODER).memory_gains(16, equal_widths)
+    scaled = SCALINGS[name](DECODER).memory_gains(16, equal_widths)
+    assert scaled == pytest.approx(tuple(factor * gain for gain in unscaled))
