@@ -76,12 +76,13 @@ class MaskedEncoder(RobertaEncoder):
 class MaskedModel(ProfiledModel, RobertaModel):
     """p(masked word | the words around it).
 
-    Weights start as BERT's, N(0, 0.02) (Devlin et al. 2019, appendix A.2); layers whose scaling has its own gains
-    (DeepNorm) keep the weights that these gave.
+    Weights start as BERT's, N(0, 0.02) (Devlin et al. 2019, appendix A.2); the layers of a scaling that has its own
+    gains in any of them (DeepNorm) keep the weights that these gave.
     """
 
     def __init__(self, args: Namespace, encoder: MaskedEncoder) -> None:
-        scaled = [layer for layer in encoder.sentence_encoder.layers if layer.gains != Gains()]
+        layers = list(encoder.sentence_encoder.layers)
+        scaled = layers if any(layer.gains != Gains() for layer in layers) else []
         initial = [deepcopy(layer.state_dict()) for layer in scaled]
         super().__init__(args, encoder)
         self.span_head: SpanHead | None = None

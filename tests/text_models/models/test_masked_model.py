@@ -103,6 +103,14 @@ def test_it_begins_as_bert_does() -> None:
             ), name
 
 
+def test_each_layer_begins_as_its_scaling_says() -> None:
+    """DS-Init's first layer has stock fairseq's gains, yet is of a stack that is scaled: Xavier's times l^-1/4."""
+    model = build("ds_init", encoder_embed_dim=64, encoder_ffn_embed_dim=256, encoder_layers=4)
+    for depth, layer in enumerate(model.encoder.sentence_encoder.layers, 1):
+        for weight in (layer.fc1.weight, layer.fc2.weight, layer.self_attn.out_proj.weight):
+            assert weight.detach().std() == pytest.approx(depth**-0.25 * math.sqrt(2 / sum(weight.shape)), rel=0.1)
+
+
 @pytest.mark.parametrize(
     ("size", "architecture"), [("base", roberta_base_architecture), ("large", roberta_large_architecture)]
 )
