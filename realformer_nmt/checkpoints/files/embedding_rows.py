@@ -55,4 +55,5 @@ def _carried(name: str, weight: Tensor, fresh: Mapping[str, Tensor], rows: Mappi
     if name not in TABLES or name not in fresh or weight.shape[1:] != fresh[name].shape[1:]:
         return weight  # of another model, which its loader refuses
     common_rows = rows[TABLES[name]]
-    return fresh[name].index_copy(0, torch.tensor(common_rows.now), weight[common_rows.before].to(fresh[name]))
+    now = torch.tensor(common_rows.now, device=fresh[name].device)
+    return fresh[name].index_copy(0, now, weight[common_rows.before].to(fresh[name]))

@@ -54,6 +54,13 @@ def test_a_table_grows_and_shrinks_and_keeps_the_kind_of_the_new_model() -> None
         assert (table[7:] == -1).all()
 
 
+def test_rows_are_copied_on_the_device_of_the_new_model() -> None:
+    name = "encoder.embed_tokens.weight"
+    fresh = torch.empty(len(NOW), 3, device="meta")  # as on a GPU, nothing of the CPU's may index it
+    table = carry({name: rows_of(0.0, 7)}, {name: fresh}, {"source": common(BEFORE, NOW)})[name]
+    assert (table.device, table.shape) == (fresh.device, fresh.shape)
+
+
 def test_weights_of_another_width_are_left_to_the_loader() -> None:
     name = "encoder.embed_tokens.weight"
     weights = {name: torch.ones(7, 2)}
