@@ -13,7 +13,7 @@ from realformer_nmt.common.errors import OptionError
 @dataclass
 class LinearScheduleConfig(FairseqDataclass):
     warmup_updates: int = field(default=0, metadata={"help": "updates in which the learning rate rises to --lr"})
-    warmup_init_lr: float = field(default=1e-7, metadata={"help": "learning rate at the start of the warm-up"})
+    warmup_init_lr: float = field(default=1e-7, metadata={"help": "learning rate at the start of the warm-up; -1: 0"})
     end_learning_rate: float = field(default=0.0, metadata={"help": "learning rate at the end and after it"})
     total_num_update: int = field(
         default=0,
@@ -55,7 +55,7 @@ class LinearSchedule(FairseqLRScheduler):
 
     def learning_rate(self, update: int) -> float:
         cfg: LinearScheduleConfig = self.cfg
-        start, peak, end = cfg.warmup_init_lr, cfg.lr[0], cfg.end_learning_rate
+        start, peak, end = max(0.0, cfg.warmup_init_lr), cfg.lr[0], cfg.end_learning_rate  # -1 is 0, as in inverse_sqrt
         warmup, total = cfg.warmup_updates, self.total
         if update < warmup:
             return start + (peak - start) * update / warmup

@@ -26,6 +26,8 @@ def schedule(*arguments: object) -> FairseqLRScheduler:
         ),
         ("--lr 1e-3 --warmup-updates 4 --max-update 12", {1: 2.50075e-4, 8: 5e-4, 12: 0}),
         ("--lr 1e-3 --warmup-updates 4 --max-update 6 --total-num-update 12", {5: 8.75e-4, 6: 7.5e-4, 12: 0}),
+        # fairseq's inverse_sqrt takes 0 for -1, too
+        ("--lr 1e-3 --warmup-init-lr -1 --warmup-updates 4 --max-update 12", {0: 0, 1: 2.5e-4, 4: 1e-3, 12: 0}),
         ("--lr 1e-3 --max-update 10", {0: 1e-3, 1: 9e-4, 10: 0}),
         (
             "--lr 0.5 --warmup-init-lr 0.1 --warmup-updates 2 --end-learning-rate 0.2 --total-num-update 5",
