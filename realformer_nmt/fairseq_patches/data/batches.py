@@ -25,7 +25,9 @@ def keep_last_batch(original: Original, indices: Any, *args: Any, **kwargs: Any)
         indices = np.fromiter(indices, dtype=np.int64)
     if not indices.size:
         limits = "--max-tokens, --max-source-positions and --max-target-positions"
-        raise UserError(f"no sentence pair is short enough for {limits}: raise them")
+        raise UserError(
+            f"no sentence pair is short enough for {limits} (and --score-length, of a Synthesizer): raise them"
+        )
     batches = list(original(indices, *args, **kwargs))
     batched = sum(map(len, batches))
     return batches if batched == len(indices) else [*batches, indices[batched:]]

@@ -39,5 +39,6 @@ def check_short(task: Any, data: str, subset: str, limits: Any) -> None:
     message = f"{len(long):,} of {subset} are too long, such as number {first + 1:,} with {tokens} tokens"
     raise UserError(
         f"{data}: {message}; allowed are {limits}: shorten or split them, or raise --max-positions (of translations "
-        "--max-source-positions and --max-target-positions), --tokens-per-sample or --max-tokens"
+        "--max-source-positions and --max-target-positions), --tokens-per-sample or --max-tokens (and --score-length, "
+        "of a Synthesizer)"
     )

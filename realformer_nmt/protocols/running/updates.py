@@ -21,6 +21,9 @@ from omegaconf.errors import OmegaConfBaseException
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.datasets import check_plain
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
+from realformer_nmt.model.attention import scores
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols.running.shared_configuration import configuration
 from realformer_nmt.tasks import task_of
 
@@ -112,10 +115,17 @@ def complete_epochs(epochs: Sequence[int], total: int) -> tuple[int, int]:
 def longest(cfg: Any, task: Any) -> Any:
     """Return the positions of the model: the length of the longest text that it can read."""
     if task_of(cfg).translates:
-        return cfg.model.max_source_positions, cfg.model.max_target_positions
+        room = table_length(cfg.model) or math.inf
+        return min(cfg.model.max_source_positions, room), min(cfg.model.max_target_positions, room)
     from realformer_nmt.model.models.meta_model import outline  # slow to import, as it imports the models
 
     return outline(cfg.model, task).max_positions()
+
+
+def table_length(options: Any) -> int | None:
+    """Return the length of a translation model's tables by position, which its options say; None if it has none."""
+    cfg = read_options(TranslationConfig, options)
+    return scores.longest(cfg.score_source, cfg.score_length)
 
 
 def count_batches(cfg: Any, task: Any) -> int:

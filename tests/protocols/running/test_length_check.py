@@ -44,6 +44,8 @@ def test_of_a_pair_both_lengths_are_told(toy_corpus: Path) -> None:
     limits = ("--max-source-positions", "7", "--max-target-positions", "7")
     with pytest.raises(UserError, match=f"such as number {place} with {pair[0]} and {pair[1]} tokens; allowed"):
         check([str(toy_corpus), *options, *limits])
+    with pytest.raises(UserError, match=f"{pair[0]} and {pair[1]} tokens; allowed.*--score-length"):
+        check([str(toy_corpus), *options, "--score-source", "random", "--score-length", "7"])
 
 
 def check(words: Sequence[str], more: Sequence[str] = ()) -> None:

@@ -57,6 +57,17 @@ def test_what_ends_first_ends_the_training(toy_corpus: Path) -> None:
         length(toy_corpus, "--max-tokens", 1000)
 
 
+@pytest.mark.parametrize("source", ["random", "dense+dot", "dot"])
+def test_pairs_longer_than_the_tables_are_not_counted(toy_corpus: Path, source: str) -> None:
+    """The model that fairseq builds says its positions."""
+    words = ["--max-tokens", "100", "--max-epoch", "1", "--score-source", source, "--score-length", "8"]
+    cfg = updates.parse([str(toy_corpus), "--arch", "pre_ln_tiny", *words])
+    task = updates.set_up(cfg)
+    assert updates.longest(cfg, task) == task.build_model(cfg.model).max_positions()
+    short = [number for number in lengths(toy_corpus) if source == "dot" or number <= 8]
+    assert updates.length(cfg, task, 1).updates == batches(short, 100)
+
+
 def test_what_one_reader_changes_no_other_sees(toy_corpus: Path) -> None:
     words = [str(toy_corpus), "--arch", "realformer_tiny", "--max-tokens", "100"]
     changed = updates.parse(words)
@@ -88,6 +99,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: Any) -> Non
     ("options", "message"),
     [
         (["--max-tokens", "1"], "no sentence pair is short enough for --max-tokens"),
+        (["--max-tokens", "1"], "(and --score-length, of a Synthesizer): raise them"),
         (["--max-tokens", str(10**30)], "allowed is 2,147,483,647 at most"),
         (["--max-tokens", "100", "--gpus", str(10**30)], "allowed is 2,147,483,647 at most"),
     ],
