@@ -15,11 +15,13 @@ from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_record import WAITING, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.records.record_links import average_of, training_of
+from realformer_nmt.protocols.run_files import RECORD
 
 MODEL_FAILED = ("diverged", "stuck")  # an "error" is the machine's
 FINAL = ("done", *MODEL_FAILED)
 ENDED = (*FINAL, "error")  # the next command tries an error again
 DAMAGED = "damaged"  # was done, but its results have changed since
+OF_DONE = {RECORD: RECORD, "run.json": "run*.json"}  # records, and the names that they may have
 RESULTS = ("run*.json", "translation*/translation.json")
 
 
@@ -63,7 +65,13 @@ class CellFiles:
         messages = []
         for record in sorted(path for pattern in RESULTS for path in self.cell.folder.glob(pattern)):
             messages += stage.damage(record)
-        return messages or self.foreign_records
+        return messages or self.foreign_records or self._missing_records()
+
+    def _missing_records(self) -> list[str]:
+        """Return a message for each record that a cell has once it is done."""
+        if self.record.state != "done":
+            return []
+        return [f"{name} is gone" for name, pattern in OF_DONE.items() if not any(self.cell.folder.glob(pattern))]
 
     @functools.cached_property
     def foreign_records(self) -> list[str]:

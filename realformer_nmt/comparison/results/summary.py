@@ -79,7 +79,7 @@ def row(results: Sequence[CellResult], compared: Difference = UNCOMPARED) -> Res
         depth=results[0].depth,
         axes=results[0].axes,
         cells=[result.name for result in results],
-        seeds=states.count("done"),
+        seeds=sum(result.state == "done" and bool(result.scores) for result in results),
         failed=sum(map(states.count, MODEL_FAILED)),
         states=states,
         scores=mean_scores(results),

@@ -47,6 +47,7 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
         file.write_text("".join(f"{line}\n" for line in lines))
     located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
     checksummed_json.write(cell_folder / "run.json", {"corpus": "cats", "subset": "test", "files": located, **MADE})
+    checksummed_json.write(cell_folder / "train.json", MADE)
     checksummed_json.write(cell_folder / "cell.json", {"state": state, "evidence": None, "sessions": []})
     stage = CellStage("score", (), cell_folder / "run.json")
     return Cell(family, "6", seed, cell_folder, folder, ("en", "de"), (stage,), Failure(), 0)
@@ -125,6 +126,14 @@ def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
     assert [row.seeds for row in rows] == [0, 1]
     assert rows[0].scores == {}
     assert rows[1].delta is rows[1].p is None
+
+
+def test_a_seed_without_scores_is_no_seed_of_the_mean(tmp_path: Path) -> None:
+    """A test set that was added to the grid later is scored on two of three cells."""
+    cells = [make_cell(tmp_path, "base", seed) for seed in (1, 2, 3)]
+    results = [described(cell, score=score) for cell, score in zip(cells, (20.0, 22.0, None), strict=True)]
+    (row,) = summary.rows(results, scored(cells), "bleu", "base")
+    assert (row.scores["bleu"].mean, row.seeds, row.states) == (21.0, 2, ["done"] * 3)
 
 
 def test_one_seed_has_no_deviation(tmp_path: Path) -> None:

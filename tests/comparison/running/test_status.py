@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.comparison.grid.cell import digest
+from realformer_nmt.comparison.grid.cell import Named, digest, place
+from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
 
 GRID = 'families = ["{family}"]\nlayers = ["6"]\nprotocol = "own.toml"\n'
@@ -28,6 +29,18 @@ def noted(folder: Path, family: str) -> bool:
 def test_a_name_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
     assert noted(tmp_path, "admin")
     assert not noted(tmp_path, "../../elsewhere")
+
+
+@pytest.mark.parametrize("record", ["train.json", "run.json"])
+def test_a_cell_that_is_done_and_lacks_a_record_is_damaged(tmp_path: Path, record: str) -> None:
+    assert noted(tmp_path, "admin")
+    cell = place(tmp_path / "runs", Named("admin", "6", 1))
+    for name in ("train.json", "run.json"):
+        checksummed_json.write(cell.folder / name, {"made_from": {}, "outputs": {}})
+    assert CellFiles(cell).state == "done"
+    (cell.folder / record).unlink()
+    assert (CellFiles(cell).state, CellFiles(cell).evidence) == ("damaged", f"{record} is gone")
+    assert f"{record} is gone" in status.table([CellFiles(cell)])
 
 
 @pytest.mark.timeout(20)

@@ -43,6 +43,7 @@ def end(cells: list[Cell], state: str, loss: float | None, **of: float) -> None:
     for one in cells:
         if of.items() <= {*one.point, ("seed", one.seed)}:
             one.folder.mkdir()
+            checksummed_json.write(one.folder / "train.json", {"made_from": {}, "outputs": {}})
             checksummed_json.write(one.record_file, {"state": state, "evidence": None, "sessions": []})
             if loss is not None:
                 checksummed_json.write(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
