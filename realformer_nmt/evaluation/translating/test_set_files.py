@@ -16,7 +16,7 @@ Row = Mapping[str, object]
 SOURCES = ("src_text", "src", "source")
 REFERENCES = ("ref_text", "ref", "reference", "tgt_text", "tgt", "target")
 DOCUMENTS = ("doc_id", "docid", "document")
-PAIR = re.compile(r"([a-z]+)-([a-z]+)\w*_#_")  # how WMT's document ids begin: en-de_DE_#_news_#_...
+PAIR = re.compile(r"([a-z]+)-([a-z]+)[\w-]*_#_")  # how WMT's document ids begin: en-de_DE_#_news_#_...
 
 
 def tsv(lines: Sequence[str]) -> Iterator[Row]:
@@ -38,7 +38,10 @@ def columns(line: str) -> list[str]:
 
 
 def json_lines(lines: Sequence[str]) -> Iterator[Row]:
+    """Yield the object of each line; an empty line is no row."""
     for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
             json.dumps(row, ensure_ascii=False).encode()  # raises at half a character, such as "\\ud800"
@@ -72,9 +75,17 @@ def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
 
 def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
     """Tell whether a row is of the pair, by its languages or its document id; a row that says neither is."""
-    named = [re.split("[_-]", str(row[name]))[0] for name in ("src_lang", "tgt_lang") if row.get(name)]
-    match = PAIR.match(text(row, DOCUMENTS) or "")
-    return tuple(named if len(named) == 2 else match.groups() if match else languages) == languages
+    named = [str(row[name]) for name in ("src_lang", "tgt_lang") if row.get(name)]
+    if len(named) == 2:
+        return all(map(is_language, named, languages))
+    document = text(row, DOCUMENTS) or ""
+    match = PAIR.match(document)
+    return match is None or match.groups() == languages or document.startswith(f"{'-'.join(languages)}_#_")
+
+
+def is_language(name: str, language: str) -> bool:
+    """Tell whether a name is that of the language, or has it before a region or a script: de_DE, zh-Hans."""
+    return language in (name, re.split("[_-]", name)[0])
 
 
 def column(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
@@ -89,7 +100,8 @@ def text(row: Row, names: Sequence[str]) -> str | None:
     """Return a row's text, or whole number; of several translations the first reference: refA of WMT's tgt_text."""
     value = next((row[name] for name in names if row.get(name) is not None), None)
     if isinstance(value, dict):
-        value = next((value[name] for name in sorted(value) if name.startswith("ref")), None)
+        references = (value[name] for name in sorted(value) if name.startswith("ref"))
+        value = next((reference for reference in references if reference is not None), None)
     return str(value) if type(value) in (str, int) else None
 
 

@@ -44,6 +44,30 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
     assert read_lines(tmp_path / "wmt25.jsonl.documents") == ["en-de_DE_#_news_#_a", "b"]
 
 
+@pytest.mark.parametrize("language", ["zh-Hans", "zh_CN"])
+def test_a_language_with_a_script_or_region_is_that_of_its_rows(language: str, tmp_path: Path) -> None:
+    """A language without one is that of rows with any."""
+    file, names = tmp_path / "set.jsonl", [language, "zh-Hant", "zh_TW", "de"]
+    rows = [
+        {"doc_id": "b", "src_lang": "en", "tgt_lang": name, "src": name, "ref": f"by language {name}"} for name in names
+    ]
+    rows += [{"doc_id": f"en-{name}_#_news", "src": name, "ref": f"by document {name}"} for name in names]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert read_lines(test_sets.find(str(file), ("en", language)).source) == [language] * 2
+    (tmp_path / "set.jsonl.en").unlink()
+    (tmp_path / "set.jsonl.documents").unlink()
+    assert read_lines(test_sets.find(str(file), ("en", "zh")).reference) == [
+        f"by {kind} {name}" for kind in ("language", "document") for name in names[:3]
+    ]
+
+
+def test_an_empty_reference_and_an_empty_last_line_are_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    file.write_text('{"src": "A", "tgt_text": {"refA": null, "refB": "B"}}\n\n')
+    test_set = test_sets.find(str(file), PAIR)
+    assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A"], ["B"])
+
+
 @pytest.mark.parametrize(
     ("name", "content", "documents"),
     [
