@@ -8,6 +8,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from realformer_nmt.common.files import safe_names
+from realformer_nmt.data_bins.languages import check_language
 
 # text: one segment per line; gzip: the same, compressed; sgm: lines of <seg id="...">, in .sgm and IWSLT's .xml files;
 # tags: IWSLT's train.tags files, segments between lines of <url>, <talkid>, <keywords> ...
@@ -158,8 +159,7 @@ class Corpus:
 
     def __post_init__(self) -> None:
         for key in ("source", "target"):
-            language = getattr(self, key)
-            _check(re.fullmatch("[a-z]{2,3}", language) is not None, key, "a language code such as en", language)
+            _name(key, check_language, getattr(self, key))
         _check(self.source != self.target, "target", "another language than the source", self.target)
         _check(bool(self.train), "train", "at least one part")
         _check(bool(self.valid) != bool(self.held_out), "valid", "either parts, or held_out and no parts")
@@ -203,7 +203,7 @@ def _last(url: str) -> str:
     return unquote(urlsplit(url).path).rpartition("/")[2]
 
 
-def _name(key: str, kind: Callable[[str], str], value: str) -> None:
+def _name(key: str, kind: Callable[[str], object], value: str) -> None:
     try:
         kind(value)
     except ValueError as error:

@@ -68,6 +68,12 @@ def test_the_least_manifest_is_read(tmp_path: Path) -> None:
     assert corpus.members("a") == ("train.en", "train.de", "valid.en", "valid.de")
 
 
+@pytest.mark.parametrize("language", ["zh-Hans", "zh_CN", "de2"])
+def test_languages_are_those_that_prepare_takes(language: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD.replace('target = "de"', f'target = "{language}"'))
+    assert load(tmp_path / "mine.toml").target == language
+
+
 def tested(*subsets: str | None) -> str:
     """Parts of test data, by their subsets."""
     parts = [f'[[test]]\nsource = "a:{n}.en"\ntarget = "a:{n}.de"\n' for n in range(len(subsets))]
@@ -127,7 +133,7 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
         ("max = 80", "max = 0", "protocol.lengths: min = 1: allowed is 1 to max"),
         ('"before_bpe"', '"before"', "protocol.lengths.counted: before is not one of before_bpe, after_bpe; did you"),
         ('"before_bpe"', "[]", "protocol.lengths.counted: [] is not one of before_bpe"),
-        ('target = "de"', 'target = "german"', "target = 'german': allowed is a language code such as en"),
+        ('target = "de"', 'target = "de/fr"', "target = 'de/fr' names no language: allowed are letters, digits, _"),
         ('target = "de"', 'target = "en"', "target = 'en': allowed is another language than the source"),
         ('"a:train.de"', '"a:../train.de"', "train[0].target: 'a:../train.de' is not archive:path"),
         ('"a:train.de"', '"a:/train.de"', "stays in its folder"),
