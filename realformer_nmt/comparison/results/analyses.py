@@ -4,16 +4,19 @@ An analysis belongs to a comparison if it is in a folder within its folder (FOLD
 is the averaged model of a cell, by its hash.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord
 from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, TrainedModel, summary
 from realformer_nmt.checkpoints.model_in_run import AVERAGE
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.common.files.records import Fingerprint
 from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records.cell_files import CellFiles
@@ -26,7 +29,7 @@ AGAIN = "use `realformer-nmt analyse --fresh` to redo it"
 def gather(folder: Path, cells: Sequence[CellFiles]) -> list[AnalysisResult]:
     """Return the analyses in a comparison's folder all of whose models are models of its cells."""
     by_digest = {digest: record.cell for record in cells for digest in averaged(record)}
-    described = [describe(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
+    described = [describe_readable(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
     return [analysis for analysis in described if analysis]
 
 
@@ -34,6 +37,15 @@ def averaged(cell: CellFiles) -> list[str]:
     """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
     average = None if cell.foreign_records else cell.average
     return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
+
+
+def describe_readable(file: Path, by_digest: Mapping[str, CellFolder]) -> AnalysisResult | None:
+    """Return what an analysis.json says; one that cannot be read is named on stderr and left out."""
+    try:
+        return describe(file, by_digest)
+    except UserError as error:
+        print(printable(f"the report leaves out an analysis: {error}"), file=sys.stderr)
+        return None
 
 
 def describe(file: Path, by_digest: Mapping[str, CellFolder]) -> AnalysisResult | None:

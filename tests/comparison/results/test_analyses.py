@@ -100,6 +100,19 @@ def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Pat
     assert len(analyses.gather(tmp_path, read(cells))) == 1
 
 
+def test_an_analysis_that_cannot_be_read_is_left_out_and_named(
+    cells: list[Cell], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A report can be made at any time, whatever lies beside it."""
+    analyse(cells, [0.1, 0.2, 0.3])
+    for name, content in {"cut": '{"models": [', "other": '{"outputs": {}}'}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "analysis.json").write_text(content)
+    assert [analysis.folder for analysis in analyses.gather(tmp_path, read(cells))] == ["analysis"]
+    lines = capsys.readouterr().err.splitlines()
+    assert [str(tmp_path / name / "analysis.json") in line for name, line in zip(("cut", "other"), lines, strict=True)]
+
+
 def test_a_figure_that_was_changed_is_not_shown(cells: list[Cell], tmp_path: Path) -> None:
     folder = analyse(cells, [0.1, 0.2, 0.3])
     (folder / "entropy_encoder.svg").write_text(FIGURE + " ")
