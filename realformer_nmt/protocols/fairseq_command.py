@@ -89,7 +89,7 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
 
 
 def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
-    """Refuse flags that would override what a run's name says: its task, its family and its layers."""
+    """Refuse flags that would override what a run's name says: its task, family and layers; and its precision."""
     names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
     if "--task" in names:
         raise UserError("--task is what the protocol says: name a --protocol of that task (docs/text_models.md)")
@@ -98,3 +98,7 @@ def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
     depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
     if depths:
         raise UserError(f"{depths[0]} is what --layers says, such as --layers 60-12: give it there alone")
+    precisions = sorted(names & {"--bf16", "--fp16"})
+    if precisions:
+        name = precisions[0].removeprefix("--")
+        raise UserError(f"--{name} after the `--` would not be recorded: give --precision {name} before it instead")

@@ -194,6 +194,8 @@ def test_every_recipe_names_a_shipped_corpus() -> None:
         (["--", "-atransformer"], "give it there alone"),
         (["--", "--encoder-layers", "9"], "--encoder-layers is what --layers says"),
         (["--", "--decoder-layers=9"], "--decoder-layers is what --layers says"),
+        (["--", "--bf16"], "--bf16 after the `--` would not be recorded: give --precision bf16"),
+        (["--", "--fp16"], "--fp16 after the `--` would not be recorded: give --precision fp16"),
         (["--protocol", "admn"], "did you mean admin"),
         (["--without", "share-all-embedding"], "did you mean share-all-embeddings?"),
         (["--nodes", 2, "--gpus", 2], "--nodes 2 need --master HOST:PORT"),
