@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Few of the quickstart's pairs, and the German of the rest translated back: run.sh DEMO [FOLDER] [PAIRS].
-# The same command goes on.
+# The same command resumes.
 set -euo pipefail
 demo=${1:?give the folder of make demo} folder=${2:-back_translation} pairs=${3:-1000} text=$demo/text
 held_out=(--valid "$text"/valid.{en,de} --test "$text"/test.{en,de} --quiet)

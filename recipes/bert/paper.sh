@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The paper's protocol: paper.sh FOLDER [OPTION OF COMPARE...], where FOLDER/text holds raw train.txt, valid.txt and
-# test.txt. The same command goes on.
+# test.txt. The same command resumes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) folder=${1:?name a folder that holds text/train.txt, valid.txt and test.txt}
 python "$here/pieces.py" "$folder/text" "$folder/pieces" "${VOCABULARY:-30000}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Models of the quickstart teach one with a shallow decoder: run.sh DEMO [FOLDER] [UPDATES] [LAYERS] [TEACHER...].
-# The same command goes on.
+# The same command resumes.
 set -euo pipefail
 demo=${1:?give the folder of make demo} folder=${2:-distillation} updates=${3:-750} layers=${4:-12-1} teachers=("${@:5}")
 [[ ${teachers[*]} ]] || teachers=("$demo"/cells/{pre_ln,admin,realformer}-6-s1)

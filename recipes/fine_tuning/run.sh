@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A model of the quickstart trained on with longer sentences of other words: run.sh DEMO [FOLDER]. The same command goes on.
+# A model of the quickstart trained on with longer sentences of other words: run.sh DEMO [FOLDER]. The same command resumes.
 set -euo pipefail
 demo=${1:?give the folder of make demo} folder=${2:-fine_tuning}
 text=$folder/text data=$folder/data own=$folder/own_data before=$demo/cells/realformer-6-s1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 18 layers at three budgets: longer.sh [FOLDER]. The same command goes on.
+# 18 layers at three budgets: longer.sh [FOLDER]. The same command resumes.
 set -euo pipefail
 grid=$(dirname "${BASH_SOURCE[0]}")/longer.toml folder=${1:-demo-longer}
 text=$folder/text data=$folder/data

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Five architectures at two depths on a corpus made up on the spot: run.sh [FOLDER [GRID]]. The same command goes on.
+# Five architectures at two depths on a corpus made up on the spot: run.sh [FOLDER [GRID]]. The same command resumes.
 set -euo pipefail
 folder=${1:-demo} grid=${2:-$(dirname "${BASH_SOURCE[0]}")/grid.toml}
 text=$folder/text data=$folder/data

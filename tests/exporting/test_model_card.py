@@ -44,7 +44,7 @@ def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: Loade
     assert section(card, "Data") == "* subwords: none\n* protocol: small\n* seed: 3\n* averaged checkpoints: 2"
     head = yaml.safe_load(card.split("---\n")[1])
     assert (head["language"], head["license"], head["pipeline_tag"]) == (["src", "tgt"], "unknown", "translation")
-    assert "at most 1024 pieces" in section(card, "Limits")
+    assert "at most 1024 subwords" in section(card, "Limits")
 
 
 def test_scores_of_another_checkpoint_are_not_its_own(source: LoadedRun) -> None:

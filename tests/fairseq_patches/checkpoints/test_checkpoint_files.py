@@ -168,7 +168,7 @@ def test_a_last_checkpoint_that_is_no_file_is_no_start_from_scratch(
     """fairseq would train from the start, or wait for the FIFO without end."""
     make(tmp_path / "checkpoint_last.pt")
     with pytest.raises(
-        UserError, match=r"no checkpoint beside it is whole .* checkpoint_last\.pt \(no ordinary file\)"
+        UserError, match=r"no complete checkpoint is beside it: .*checkpoint_last\.pt \(no ordinary file\)"
     ):
         checkpoint_files.choose_checkpoint(trainer(tmp_path), str(tmp_path / "checkpoint_last.pt"))
     torch.save(

@@ -85,7 +85,7 @@ def test_rows_follow_their_pieces_in_one_tied_table(
     before, now = load(first)["model"], trainer.model.state_dict()
     assert exactly(now, carried(trainer, before, toy_corpus, data))
     assert not exactly(now, trainer.fresh)
-    assert f"carried over from {first}: 4 of 6 source pieces, 4 of 6 target pieces" in caplog.text
+    assert f"carried over from {first}: 4 of 6 source subwords, 4 of 6 target subwords" in caplog.text
     decoder = trainer.model.decoder
     assert decoder.output_projection.weight is decoder.embed_tokens.weight is trainer.model.encoder.embed_tokens.weight
 

@@ -24,7 +24,7 @@ def test_pieces_are_counted_once_and_known_afterwards(
     stage = Stage("train", tmp_path / "train.json", {}, {})
     counts = carried_counts(stage, cfg, fresh=False)
     assert counts == dict.fromkeys(("source", "target"), CarriedSubwords(pieces=12, carried=12))
-    assert "12 of 12 source pieces, 12 of 12 target pieces" in capsys.readouterr().err
+    assert "12 of 12 source subwords, 12 of 12 target subwords" in capsys.readouterr().err
     stage.write(TrainRecord(carry_embeddings=counts, made_from=stage.origin(None)))
     model.unlink()
     assert carried_counts(stage, cfg, fresh=False) == counts
