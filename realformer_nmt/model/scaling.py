@@ -122,14 +122,18 @@ def _times(factor: float) -> Gains:
     return Gains(*(factor * gain for gain in Gains()))
 
 
+def _all_equal(factor: float) -> Gains:
+    """Return the gains of encoder-decoder attention between different widths, where each matrix has the factor."""
+    return Gains(factor, factor, factor)
+
+
 def _b2t(stack: Stack) -> Scaling:
     """Return plain shortcuts, all weight matrices of a layer times n^-1/2, n the layers of the stack.
 
     In the code of B2T (takase/b2t_connection, c8e2ad4), not in its paper.
     """
     factor = stack.layers**-0.5
-    unequal = Gains(factor, factor, factor)
-    return Scaling(lambda _width, _index: Plain(), _at_any_depth(_times(factor)), _at_any_depth(unequal))
+    return Scaling(lambda _width, _index: Plain(), _at_any_depth(_times(factor)), _at_any_depth(_all_equal(factor)))
 
 
 def _ds_init(_stack: Stack) -> Scaling:
@@ -142,7 +146,7 @@ def _ds_init(_stack: Stack) -> Scaling:
     def gains(depth: int) -> Gains:
         return _times(depth**-0.25)
 
-    return Scaling(lambda _width, _index: Plain(), gains, lambda depth: Gains(*[depth**-0.25] * 3))
+    return Scaling(lambda _width, _index: Plain(), gains, lambda depth: _all_equal(depth**-0.25))
 
 
 def _keel(stack: Stack) -> Scaling:
