@@ -1,4 +1,4 @@
-"""The page "Which residual?": each family under its idea, and what is no family named by options that exist."""
+"""The page "Which residual?": each family under its idea."""
 
 import importlib
 import re
@@ -6,7 +6,6 @@ import re
 from authors_layers.record_authors_code import FAMILIES as FAMILIES_RUN
 from programs.program import REPOSITORY
 
-from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 
 PAGE = (REPOSITORY / "docs" / "residuals.md").read_text()
@@ -48,11 +47,3 @@ def test_the_table_of_authors_code_has_a_row_for_each_record() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\S+)", table, re.MULTILINE)
     sources = {family: importlib.import_module(f"authors_code.{family}").SOURCE for family in FAMILIES_RUN}
     assert rows == sorted((family, source.repository.partition("/")[2]) for family, source in sources.items())
-
-
-def test_options_that_are_no_family_exist() -> None:
-    named = [pair for _, cell in rows() for pair in re.findall(r"--([a-z-]+) (\w+)", cell)]
-    assert len(named) > len(IDEAS)
-    for option, value in named:
-        if option != "norm":
-            assert value in PARTS[option.replace("-", "_")], (option, value)

@@ -22,6 +22,14 @@ LEARNING = (
     *("--lr", 4e-3, "--warmup-updates", 30, "--total-num-update", UPDATES, "--max-update", UPDATES),
     *("--no-scale-embedding", "--dropout", 0.02, "--max-tokens", 300),
 )
+GENTLE = ("--lr", 3e-3, "--warmup-updates", 100)
+OWN_RATES: dict[str, tuple[object, ...]] = {  # of families that do not learn in 200 updates at the rate of the others
+    "hybrid_norm": GENTLE,
+    "lazy": ("--lr", 2e-3),
+    "res_post": GENTLE,
+    "rezero": ("--lr", 8e-3),
+    "sub_ln": GENTLE,
+}
 TRAINING = ("--task", "translation", *LANGUAGES, *COMMON)
 
 
@@ -67,4 +75,4 @@ class Trained(NamedTuple):
 def family_options(family: str) -> tuple[object, ...]:
     saving = ("--save-interval", 1000, "--save-interval-updates", 40, "--disable-validation")
     shape = ("--arch", f"{family}_tiny", "--share-all-embeddings", "--score-length", 16)
-    return (*shape, *LEARNING, "--update-epoch-batch-itr", 1, *saving)
+    return (*shape, *LEARNING, *OWN_RATES.get(family, ()), "--update-epoch-batch-itr", 1, *saving)
