@@ -13,6 +13,7 @@ from torch.nn import functional
 from realformer_nmt.checkpoints.files.checkpoint_fields import choices
 from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.exporting import as_stock_transformer
+from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.norms import NORMS, DynamicTanh, LayerNorm, RMSNorm, ScaleNorm, rms_normed
 from realformer_nmt.serving import served_models
 
@@ -127,7 +128,7 @@ def test_stock_fairseq_has_no_place_for_another_norm(name: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", [name for name in NORMS if name != "none"])
-@pytest.mark.parametrize("kind", ["int8", "bf16"])
+@pytest.mark.parametrize("kind", [kind for kind in supported() if kind != "fp32"])
 def test_decoding_with_rounded_products_is_near(name: str, kind: str) -> None:
     model = profiled(build(norm=name, residual_topology="pre"))
     exact, _ = model.decoder(PREVIOUS, model.encoder(SOURCE))
