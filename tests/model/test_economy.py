@@ -39,6 +39,7 @@ DECODING_BUDGET = {  # the same for one more decoder layer in a step of beam sea
     "fp32": {"post_ln": 30, "realformer": 37},
     "int8": {"post_ln": 54, "realformer": 61},
 }
+WITHOUT_KERNELS = 0 if library() else 3  # more operations of torch's a layer, where no kernels are built or able
 
 
 class Counting(TorchDispatchMode):
@@ -87,24 +88,17 @@ def test_a_decoding_step_waits_for_no_value(family: str) -> None:
     assert logits.shape[:2] == (3, 1)
 
 
-needs_kernels = pytest.mark.skipif(
-    library() is None, reason="the budget counts our kernels: none were built, or the processor has no avx512_vnni"
-)
-
-
 def work(family: str, layers: int) -> int:
     model = profiled(build(**FAMILIES[family], encoder_layers=layers, decoder_layers=layers, dropout=0.1)).train()
     names = operations(lambda: model(SOURCE, None, PREVIOUS))
     return sum(number for name, number in names.items() if name not in FREE)
 
 
-@needs_kernels
 @pytest.mark.parametrize("family", BUDGET)
 def test_operations_a_layer_stay_within_the_budget(family: str) -> None:
-    assert work(family, 3) - work(family, 2) <= BUDGET[family]
+    assert work(family, 3) - work(family, 2) <= BUDGET[family] + WITHOUT_KERNELS
 
 
-@needs_kernels
 @pytest.mark.parametrize("precision", [name for name in DECODING_BUDGET if name in supported()])
 @pytest.mark.parametrize("family", ["post_ln", "realformer"])
 def test_operations_of_a_decoding_step_stay_within_the_budget(family: str, precision: str) -> None:
@@ -118,7 +112,7 @@ def test_operations_of_a_decoding_step_stay_within_the_budget(family: str, preci
             names = operations(lambda: run(PREVIOUS[:, :2].repeat_interleave(2, 0)))
         return sum(number for name, number in names.items() if name not in FREE)
 
-    assert step(3) - step(2) <= DECODING_BUDGET[precision][family]
+    assert step(3) - step(2) <= DECODING_BUDGET[precision][family] + WITHOUT_KERNELS
 
 
 @pytest.mark.parametrize("carry", ["sum", "mean"])
