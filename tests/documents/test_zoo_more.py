@@ -47,6 +47,22 @@ def test_the_table_is_the_records() -> None:
         assert table[family].split(" | ") == [bleu(cells.get(tried)) for tried in TRIED]
 
 
+def test_what_pre_ln_has_is_its_records() -> None:
+    page = " ".join((FOLDER / "README.md").read_text().split())
+    scores = [pre_ln(depth) for depth in DEPTHS]
+    assert "is {:.1f} with 6 layers, {:.1f} with 18 and {:.1f} with 36 at 2e-3".format(*scores) in page
+
+
+def pre_ln(depth: str) -> float:
+    """Return the BLEU of `pre_ln` with the first seed at the higher rate."""
+    cells = results_file.read(FOLDER.parent / f"zoo_{depth}l" / "results.json").cells
+    wanted = ("pre_ln", 1, 0.002)
+    (score,) = [
+        cell.scores["bleu"].score for cell in cells if (cell.family, cell.seed, float(cell.axes["lr"])) == wanted
+    ]
+    return score
+
+
 def test_each_stands_under_its_idea() -> None:
     page = (FOLDER / "README.md").read_text()
     for idea, family in re.findall(r"^\| (\w+) \| `(\w+)` \|", page, re.MULTILINE):
