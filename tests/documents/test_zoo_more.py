@@ -56,9 +56,11 @@ def test_what_pre_ln_has_is_its_records() -> None:
 def pre_ln(depth: str) -> float:
     """Return the BLEU of `pre_ln` with the first seed at the higher rate."""
     cells = results_file.read(FOLDER.parent / f"zoo_{depth}l" / "results.json").cells
-    wanted = ("pre_ln", 1, 0.002)
+    first_at_higher_rate = ("pre_ln", 1, 0.002)
     (score,) = [
-        cell.scores["bleu"].score for cell in cells if (cell.family, cell.seed, float(cell.axes["lr"])) == wanted
+        cell.scores["bleu"].score
+        for cell in cells
+        if (cell.family, cell.seed, float(cell.axes["lr"])) == first_at_higher_rate
     ]
     return score
 
