@@ -89,7 +89,15 @@ def set_up(cfg: Any) -> Any:
 def length(cfg: Any, task: Any, ranks: int) -> Length:
     batches = count_batches(cfg, task)
     share = math.ceil(batches / ranks)
-    epochs = [math.ceil(share / frequency) for frequency in cfg.optimization.update_freq]  # the last one repeats
+    if cfg.optimization.skip_remainder_batch:  # fairseq leaves out each rank's last batch, then what fills no update
+        epochs = [(share - 1) // frequency for frequency in cfg.optimization.update_freq]
+    else:
+        epochs = [math.ceil(share / frequency) for frequency in cfg.optimization.update_freq]  # the last one repeats
+    if not all(epochs):
+        raise UserError(
+            f"an epoch has {share} batches a GPU, too few for one update with --update-freq "
+            f"{cfg.optimization.update_freq} and --skip-remainder-batch: leave --skip-remainder-batch out"
+        )
     ends = []
     if cfg.optimization.max_epoch:
         repeated = max(0, cfg.optimization.max_epoch - len(epochs))

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fairseq.data.iterators import GroupedIterator
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
@@ -55,6 +56,26 @@ def test_what_ends_first_ends_the_training(toy_corpus: Path) -> None:
     assert freqs.updates == per_epoch + 3 * -(-per_epoch // 2)
     with pytest.raises(UserError, match="has no end"):
         length(toy_corpus, "--max-tokens", 1000)
+
+
+@pytest.mark.parametrize("freq", [1, 3, 4])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_remainder_that_fairseq_skips_is_not_counted(toy_corpus: Path, freq: int, ranks: int) -> None:
+    words = ["--max-tokens", 100, "--max-epoch", 3, "--update-freq", freq, "--skip-remainder-batch"]
+    cfg = updates.parse([str(toy_corpus), "--arch", "pre_ln_tiny", *map(str, words)])
+    task = updates.set_up(cfg)
+    task.load_dataset("train")
+    epochs = task.get_batch_iterator(
+        task.dataset("train"), max_tokens=100, max_positions=(1024, 1024), required_batch_size_multiple=8,
+        num_shards=ranks, skip_remainder_batch=True,
+    )  # fmt: skip
+    iterated = [step for _ in range(3) for step in GroupedIterator(epochs.next_epoch_itr(), freq, True)]
+    assert updates.length(cfg, task, ranks).updates == len(iterated)
+
+
+def test_an_epoch_without_an_update_is_refused(toy_corpus: Path) -> None:
+    with pytest.raises(UserError, match="too few for one update"):
+        length(toy_corpus, "--max-tokens", 1000, "--max-epoch", 1, "--update-freq", 999, "--skip-remainder-batch")
 
 
 @pytest.mark.parametrize("source", ["random", "dense+dot", "dot"])
