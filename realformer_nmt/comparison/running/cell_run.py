@@ -98,10 +98,12 @@ def _attempt(
     process = Process(stage.request.command()[1:], cell.folder / OUTPUT, {**os.environ, **environment})
     try:
         curves = Curves(cell.folder, cell.task)
+        progress = _progress(cell, stage, curves)
         while (status := process.poll()) is None:
-            yield _progress(cell, stage, curves)
-            if curves.grow() and cell.failure.stop_early:
-                failure = _failure(cell, curves, entropy, ended=False)
+            yield progress
+            if curves.grow():
+                progress = _progress(cell, stage, curves)
+                failure = _failure(cell, curves, entropy, ended=False) if cell.failure.stop_early else None
                 if failure:
                     return failure
         return status
