@@ -3,6 +3,7 @@
 import re
 from statistics import fmean
 
+from grids.zoo_records import RATES, bleu, loss
 from programs.program import REPOSITORY
 
 from realformer_nmt.comparison.results import results_file
@@ -13,7 +14,6 @@ from realformer_nmt.model.presets import FAMILIES_BY_IDEA
 FOLDER = REPOSITORY / "docs" / "results" / "zoo_more"
 PAGE = (FOLDER / "README.md").read_text()
 DEPTHS = ("6", "18", "36")
-RATES = (0.001, 0.002)
 BASELINE = "pre_ln"
 
 
@@ -28,16 +28,6 @@ def cells_of(family: str, depth: str) -> dict[tuple[float, int], CellResult]:
 
 def families() -> set[str]:
     return {cell.family for depth in DEPTHS for cell in record(depth).cells}
-
-
-def bleu(cell: CellResult | None) -> str:
-    if cell is None:
-        return ""
-    return f"{cell.scores['bleu'].score:.1f}" if cell.state == "done" else cell.state
-
-
-def loss(cell: CellResult) -> float:
-    return cell.scores["valid_loss"].score if cell.state == "done" else float("inf")
 
 
 def better_rate(cells: dict[tuple[float, int], CellResult]) -> float:
@@ -71,8 +61,8 @@ def significantly_behind(depth: str) -> dict[str, float]:
     """Return how many BLEU each family is behind the baseline, where that is significant; each has two seeds."""
     tuned = record(depth).tuned
     assert tuned
-    rows = [row for row in tuned.rows if row.delta and (row.p_holm or 0) < 0.05]
-    assert all(row.seeds == 2 and (row.p_holm or 0) <= 0.001 for row in rows)
+    rows = [row for row in tuned.rows if row.delta and row.p_holm is not None and row.p_holm < 0.05]
+    assert all(row.seeds == 2 and row.p_holm is not None and row.p_holm <= 0.001 for row in rows)
     return {row.family: -row.delta["bleu"] for row in rows if row.delta}
 
 
