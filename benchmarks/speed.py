@@ -26,6 +26,7 @@ from workloads import STOCK, Place, Sample, Shape, build, generator, optimiser, 
 
 import realformer_nmt
 from realformer_nmt.common.stages.versions import processor, versions
+from realformer_nmt.kernels.native.library import library
 from realformer_nmt.model.presets import FAMILIES
 
 TINY = ["--encoder-embed-dim=32", "--decoder-embed-dim=32", "--encoder-layers=1", "--decoder-layers=1"]
@@ -212,6 +213,7 @@ def main() -> None:
         **versions(),
         "processor": processor(),
         "graphics": graphics,
+        "kernels in C": library() is not None,
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "load": os.getloadavg()[0],

@@ -220,6 +220,12 @@ def test_the_speed_of_every_residual_is_the_records(name: str) -> None:
     assert {first: rest for first, *rest in rows} == ratios_of_families(name)
 
 
+def test_what_was_measured_without_kernels_is_said() -> None:
+    assert record_of("families_more")["environment"]["kernels in C"] is False
+    section = unwrapped(SPEEDS).partition("[record](families_more.json)")[0]
+    assert "without AVX-512, where the [kernels in C](../performance.md#kernels-in-c) do not run (" in section[-150:]
+
+
 def test_which_residuals_train_more_slowly_than_stock_is_the_records() -> None:
     medians = {**ratios_of_families("families_more"), **ratios_of_families("families")}
     slower = {family for family, (training, *_) in medians.items() if float(training) < 1}
