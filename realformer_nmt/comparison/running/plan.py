@@ -70,11 +70,10 @@ def cost(planned: PlannedTraining) -> Cost:
     """Return the cost of a training whose data are there."""
     from realformer_nmt.model.models.meta_model import outline  # which imports the models
 
-    cfg = planned.cfg
-    step = planned.machines.ranks * cfg.dataset.max_tokens * cfg.optimization.update_freq[0]
     with quiet():
-        model = outline(cfg.model, planned.task)
-    return Cost(sum(weights.numel() for weights in model.parameters()), planned.length.updates, step)
+        model = outline(planned.cfg.model, planned.task)
+    parameters = sum(weights.numel() for weights in model.parameters())
+    return Cost(parameters, planned.length.updates, planned.tokens_a_step)
 
 
 def table(cells: Sequence[CellState], costs: Sequence[Cost], tflops: float | None) -> str:

@@ -45,6 +45,12 @@ class PlannedTraining:
     def length(self) -> updates.Length:
         return updates.length(self.cfg, self.task, self.machines.ranks)
 
+    @property
+    def tokens_a_step(self) -> int:
+        """Most tokens of an update in the first epoch."""
+        size: int = self.cfg.dataset.max_tokens * self.cfg.optimization.update_freq[0]
+        return self.machines.ranks * size
+
     def command(self) -> list[str]:
         """Return fairseq-train's whole command, its launcher included."""
         return [*self.machines.launcher(), *self.flags, *self._ending()]

@@ -20,7 +20,6 @@ from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
 from realformer_nmt.protocols.command import Machines
-from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
 from realformer_nmt.protocols.running.carried_subwords import carried_counts
@@ -52,7 +51,7 @@ def run(request: TrainRequest) -> int:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     check_outcome(planned)
     record = replace(
-        summary(request, planned.protocol, machines, planned.length),
+        summary(planned),
         carry_embeddings=carried_counts(stage, cfg, request.fresh),
         words=planned.flags,
     )
@@ -115,14 +114,15 @@ def check_outcome(planned: PlannedTraining, measured: Iterable[str] = ()) -> Non
     length_check.check(planned.cfg, planned.task, measured)
 
 
-def summary(request: TrainRequest, protocol: Protocol, machines: Machines, length: updates.Length) -> TrainRecord:
-    tokens = request.tokens_a_step or protocol.tokens_a_step
+def summary(planned: PlannedTraining) -> TrainRecord:
+    """Return the record of a training that begins; flags after the `--` may have changed its step and its length."""
+    request, protocol, machines, length = planned.request, planned.protocol, planned.machines, planned.length
     return TrainRecord(
         protocol=protocol.name,
         arch=request.arch,
         layers=list(command.layers(request.layers, tasks.TASKS[protocol.task].sides)),
-        tokens_a_step=tokens,
-        epochs=protocol.epochs,
+        tokens_a_step=planned.tokens_a_step,
+        epochs=planned.cfg.optimization.max_epoch or None,
         flags=list(request.flags),
         average=protocol.averaging,
         decoding=protocol.decoding,

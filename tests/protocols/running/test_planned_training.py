@@ -1,6 +1,7 @@
 """A plan parses a training's flags and reads its data-bin once, before the training starts."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,13 @@ def test_a_plan_builds_no_beam_search(tmp_path: Path, toy_corpus: Path) -> None:
     planned = PlannedTraining(cells(tmp_path, toy_corpus)[0].requests(TrainRequest)[0])
     planned.task.build_model(planned.cfg.model)
     assert not hasattr(planned.task, "sequence_generator")
+
+
+def test_a_record_has_the_step_and_the_epochs_that_flags_of_the_user_ask_for(tmp_path: Path, toy_corpus: Path) -> None:
+    request = cells(tmp_path, toy_corpus)[0].requests(TrainRequest)[0]
+    flags = ("--max-tokens", "300", "--update-freq", "3", "--max-epoch", "7")
+    record = training.summary(PlannedTraining(replace(request, flags=flags)))
+    assert (record.tokens_a_step, record.epochs) == (300 * 3, 7)
 
 
 def cells(folder: Path, corpus: Path) -> list[Any]:
