@@ -1,6 +1,7 @@
 """Scores of a translation beside published ones, and run.json: the record of the run from training to scores."""
 
 import os
+from collections.abc import Container
 from pathlib import Path
 
 from msgspec import UNSET
@@ -34,6 +35,7 @@ from realformer_nmt.evaluation.translating.translation_record import (
 )
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
+OUR_METRIC = "tokenised_bleu"
 TRAINER = "`realformer-nmt train` writes it"
 
 
@@ -60,7 +62,7 @@ def run(request: ScoreRequest) -> int:
         subset=translation.subset or None,
         lines=translation.lines,
         scores=scores,
-        published=[replace(figure, comparable_with=comparable(figure, translation)) for figure in figures],
+        published=[replace(figure, comparable_with=comparable(figure, translation, scores)) for figure in figures],
         models=[model_record.describe(path, digest) for path, digest in checkpoints(translation)],
         training=training,
         training_checked=checked,
@@ -103,7 +105,7 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
     inputs |= files_by_name(map(Path, translation.checkpoints))
     inputs["reference"] = raw_texts.reference(request, translation)
     if model:
-        inputs |= {"source": raw_texts.source(request, translation), "comet": model.checkpoint}
+        inputs |= {"source": raw_texts.source(request, translation), **model.inputs}
     if request.training:
         inputs[request.training.name] = request.training
     return Stage("score", request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
@@ -157,8 +159,10 @@ def texts(
         tokenised_reference = read_lines(request.translation / REFERENCE)
         forms |= tokenised_texts(request, translation.hyphens, tokenised, tokenised_reference)
     elif request.compound_split:
+        lacking = "this text" if TOKENISED not in translation.files else "its reference"
         raise UserError(
-            "compound-split BLEU is refused: the papers' protocol needs tokenised text, and this text was not tokenised"
+            f"compound-split BLEU is refused: the papers' protocol needs tokenised text, and {lacking} was not "
+            "tokenised: translate a --subset of a data-bin whose text is"
         )
     if choose(f"{request.translation / RECORD}: subwords", translation.subwords, METHODS).retokenised:
         tokenise = tokeniser(translation.languages[1], aggressive_hyphens=True)
@@ -187,10 +191,10 @@ def dataset(translation: TranslationRecord) -> str | None:
     return translation.published if translation.subset == "test" else None
 
 
-def comparable(figure: PublishedFigure, translation: TranslationRecord) -> str | None:
+def comparable(figure: PublishedFigure, translation: TranslationRecord, scores: Container[str]) -> str | None:
     """Return the name of our score with the same metric on the same lines, if there is one."""
     same = translation.hyphens == "aggressive" and translation.lines == PAPERS_LINES
-    return "tokenised_bleu" if same and figure.metric == PAPERS_METRIC else None
+    return OUR_METRIC if same and figure.metric == PAPERS_METRIC and OUR_METRIC in scores else None
 
 
 def locate(path: Path, folder: Path) -> RecordedFile:

@@ -14,10 +14,11 @@ def test_published_figures_keep_their_metric_and_source() -> None:
     assert [(f.bleu, f.paper) for f in best] == [(29.35, "RealFormer (He et al. 2021) table 7")]
     assert [f.bleu for f in figures if (f.model, f.encoder_layers) == ("Post-LN", 18)] == [None]
     papers = record(hyphens="aggressive", lines=3003)
-    assert {scoring.comparable(figure, papers) for figure in figures} == {"tokenised_bleu"}
+    assert {scoring.comparable(figure, papers, ["tokenised_bleu"]) for figure in figures} == {"tokenised_bleu"}
+    assert {scoring.comparable(figure, papers, ["bleu"]) for figure in figures} == {None}
     for other in (replace(papers, hyphens="plain"), replace(papers, hyphens=None), replace(papers, lines=2737)):
-        assert {scoring.comparable(figure, other) for figure in figures} == {None}
-    assert {scoring.comparable(figure, papers) for figure in published.figures("WMT")} == {None}
+        assert {scoring.comparable(figure, other, ["tokenised_bleu"]) for figure in figures} == {None}
+    assert {scoring.comparable(figure, papers, ["tokenised_bleu"]) for figure in published.figures("WMT")} == {None}
     assert scoring.dataset(record(published="WMT14 En-Fr", subset="test")) == "WMT14 En-Fr"
     assert scoring.dataset(record(published="WMT14 En-Fr", subset="valid")) is None
     assert scoring.dataset(record(published="WMT14 En-Fr", input="text")) is None

@@ -101,6 +101,11 @@ def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path
     assert "compound_split_bleu" not in scored(tmp_path / "a")
     with pytest.raises(UserError, match="this text was not tokenised"):
         scored(folder_of(tmp_path / "raw", hypotheses, reference), "--compound-split")
+    own = folder_of(tmp_path / "own", hypotheses, reference, [hypotheses, reference])
+    listed = {name: digest for name, digest in translation_record.read(own).files.items() if name != "reference.tok"}
+    folder_of(own, hypotheses, reference, [hypotheses, reference], files=listed)
+    with pytest.raises(UserError, match="its reference was not tokenised: translate a --subset"):
+        scored(own, "--compound-split")
 
 
 def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: Path) -> None:
@@ -196,6 +201,9 @@ def test_comet_is_a_setting_by_name_and_an_input_by_hash(tmp_path: Path) -> None
     stage = scoring.stage_of(request(folder, *map(str, options)))
     assert stage.settings["comet"] == "model"
     assert (stage.inputs["comet"], stage.inputs["source"]) == (model / "checkpoints" / "model.ckpt", source)
+    beside = {name: path.name for name, path in stage.inputs.items() if name.startswith("comet's ")}
+    assert set(beside.values()) == {path.name for path in model.rglob("*") if path.is_file()} - {"model.ckpt"}
+    assert beside["comet's hparams.yaml"] == "hparams.yaml"
     assert scoring.stage_of(request(folder)).settings["comet"] is None
     scores = scored(folder, *map(str, options), "--bootstrap", "0")
     by_model = CometScorer(model_files.find(str(model))).segments(["a", "b", "c"], hypotheses, reference)

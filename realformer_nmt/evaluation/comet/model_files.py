@@ -23,6 +23,13 @@ class ModelFiles(NamedTuple):
     def hparams(self) -> Path:
         return self.folder / HPARAMS
 
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """All files that its scores depend on, by the names that messages use; the encoder's may be the hub's."""
+        encoder = sorted(path for path in (self.folder / ENCODER).glob("*") if path.is_file())
+        beside = {f"comet's {path.relative_to(self.folder)}": path for path in (self.hparams, *encoder)}
+        return {"comet": self.checkpoint, **beside}
+
 
 def find(model: str) -> ModelFiles:
     """Return the files of the model that --comet names; those of the hub's name are brought once."""
