@@ -18,6 +18,7 @@ from typing import BinaryIO, Literal, NamedTuple
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest_schema import Format
 
+OPENING = re.compile(rb"<seg\b")
 SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>")
 METADATA = re.compile(rb"\s*</?(?:url|talkid|keywords|speaker|reviewer|translator|doc)\b")
 HEADING = re.compile(rb"</?(?:title|description)>")
@@ -130,10 +131,12 @@ def sgm(file: Iterable[bytes], path: Path) -> Numbered:
     """Yield segments of lines `<seg id="1">...</seg>`, as sacreBLEU reads WMT's .sgm and IWSLT's .xml."""
     for number, line in enumerate(file, 1):
         segment = SEGMENT.search(line)
+        if len(OPENING.findall(line)) > bool(segment):
+            raise UserError(
+                f"{path}, line {number}: <seg> without its </seg>, or a second <seg>: allowed is one segment a line"
+            )
         if segment:
             yield number, collapse(segment[1])
-        elif b"<seg" in line:
-            raise UserError(f"{path}, line {number}: <seg> without its </seg>; a segment must stand in one line")
 
 
 def tags(file: Iterable[bytes], _: Path) -> Numbered:

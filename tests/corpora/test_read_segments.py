@@ -107,8 +107,11 @@ def test_sgm_is_read_as_sacrebleu_reads_it(folder: Path) -> None:
     assert joined(path, path, "sgm")[0] == expected
 
 
-def test_a_segment_over_two_lines_is_refused(folder: Path) -> None:
-    path = written(folder / "broken.sgm", b'<doc>\n<seg id="1">half\nand half</seg>\n')
+@pytest.mark.parametrize(
+    "line", [b'<seg id="1">half\nand half</seg>', b"<seg>one</seg> <seg>two</seg>", b"<seg>a <seg>"]
+)
+def test_a_line_with_less_or_more_than_a_segment_is_refused(folder: Path, line: bytes) -> None:
+    path = written(folder / "broken.sgm", b"<doc>\n" + line + b"\n")
     with pytest.raises(UserError, match=r"broken\.sgm, line 2"):
         list(Segments(path, "sgm"))
 
