@@ -89,9 +89,10 @@ def begins_finetuning(trainer: Any, path: Path) -> bool:
 
 
 def instead_of(path: Path, replaceable: bool) -> Path:
-    """Return a checkpoint, or the newest complete one of its folder where it is damaged and `replaceable`."""
-    if PathManager.path_requires_pathmanager(str(path)) or (replaceable and not os.path.lexists(path)):
-        return path  # of a remote file system, or not yet there: the start of a training
+    """Return a checkpoint, or the newest complete one of its folder if it is `replaceable` and damaged or missing."""
+    absent = not os.path.lexists(path)
+    if PathManager.path_requires_pathmanager(str(path)) or (replaceable and absent and path.name != LAST):
+        return path  # of a remote file system, or a rank's part that is not yet there
     if path.name != LAST or not replaceable:
         check_complete(path)
         return path
@@ -99,14 +100,17 @@ def instead_of(path: Path, replaceable: bool) -> Path:
         return path
     checkpoints = sorted(path.parent.glob("checkpoint*.pt"))
     newest = integrity.newest(checkpoints)
+    if absent and newest is None:
+        return path  # the start of a training
+    problem = "is missing" if absent else "was cut off or damaged"
     if newest is None:
         listed = "; ".join(integrity.describe(file) for file in checkpoints)
         raise UserError(
-            f"{path} was cut off or damaged, and no complete checkpoint is beside it: {listed}. Restore one, or remove "
+            f"{path} {problem}, and no complete checkpoint is beside it: {listed}. Restore one, or remove "
             "them to train from the start"
         )
     description = integrity.describe(newest)
-    logger.warning("%s was cut off or damaged: resuming from %s, the newest complete checkpoint", path, description)
+    logger.warning("%s %s: resuming from %s, the newest complete checkpoint", path, problem, description)
     return newest
 
 

@@ -37,7 +37,8 @@ def resume_from_a_complete_checkpoint(
 ) -> Any:
     """Resume from the newest complete checkpoint, if it is of this model.
 
-    fairseq takes checkpoint_last.pt or none, even an incomplete one. A kill without this plug-in, a full disk or an
+    fairseq takes checkpoint_last.pt or none, even an incomplete one, and without it trains from the start, over the
+    checkpoints that are there. A kill without this plug-in, a full disk or an
     interrupted copy leaves such. fairseq loads any weights whose names and shapes fit, and of others it says no more
     than 'Cannot load'.
     """

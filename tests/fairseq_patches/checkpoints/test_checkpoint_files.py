@@ -105,20 +105,23 @@ def test_killed_anywhere_the_parameters_are_those_of_the_undisturbed_run(killed:
     assert not trainings.same(state["model"], other["model"])
 
 
+@pytest.mark.parametrize("problem", ["was cut off or damaged", "is missing"])
 def test_a_cut_checkpoint_is_passed_over_and_the_end_is_the_same(
-    killed: Path, trial_corpus: Path, tmp_path: Path
+    problem: str, killed: Path, trial_corpus: Path, tmp_path: Path
 ) -> None:
-    """checkpoint_last.pt and the newest are cut off; the one before says so, and leads to the same parameters."""
+    """The newest is cut off, checkpoint_last.pt too, or missing; the one before leads to the same parameters."""
     for source in sorted((killed / "undisturbed").iterdir()):
         (tmp_path / source.name).write_bytes(source.read_bytes())
     newest = max(trainings.updates(path) for path in tmp_path.glob("checkpoint_*_*.pt"))
     for name in ("checkpoint_last.pt", next(tmp_path.glob(f"checkpoint_*_{newest}.pt")).name):
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-1000])
+    if problem == "is missing":
+        (tmp_path / "checkpoint_last.pt").unlink()
     with commands.starting_forks():
         done = trainings.run(kills.command(trial_corpus, tmp_path, 50))
     assert done.returncode == 0, done.stdout
     match = re.search(
-        r"checkpoint_last\.pt was cut off or damaged: resuming from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
+        rf"checkpoint_last\.pt {problem}: resuming from (\S+) \([\d,]+ bytes, (\d+) updates\)", done.stdout
     )
     assert match
     assert int(match[2]) < newest
@@ -179,8 +182,11 @@ def test_a_last_checkpoint_that_is_no_file_is_no_start_from_scratch(
     )
 
 
-def test_no_checkpoint_yet_is_a_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [None, "checkpoint_avg.pt"])
+def test_no_checkpoint_yet_is_a_start(beside: str | None, tmp_path: Path) -> None:
     path = str(tmp_path / "checkpoint_last.pt")
+    if beside:
+        torch.save({"model": {}}, tmp_path / beside)
     assert checkpoint_files.choose_checkpoint(trainer(tmp_path), path) == path
 
 
