@@ -107,6 +107,9 @@ def markdown_escaped(text: str) -> str:
 
 def latex(results: Results) -> str:
     tabulars = [titled(table, "% {}\n", latex_table(table)) for table in test_sets(results)]
+    tuned = tuned_table(results)
+    if tuned:
+        tabulars.append(f"% {tuned.title}\n{latex_table(tuned)}")
     outside = outside_table(results)
     if outside:
         body = "\n".join(map(latex_line, outside.lines))

@@ -84,6 +84,13 @@ def test_the_header_says_what_was_run_where(page: html.HtmlElement) -> None:
         assert cell.fairseq_train in shown
 
 
+def test_the_caption_names_diamonds_where_some_are_drawn() -> None:
+    results = sample(seeds=1)
+    elsewhere = [replace(figure, encoder_layers=99) for figure in results.published]
+    pages = [document.page(each) for each in (results, replace(results, published=elsewhere))]
+    assert ["Diamonds" in text for text in pages] == [True, False]
+
+
 def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
     results = sample(seeds=2)
     panes = page.xpath("//div[contains(@class, 'pane ')]")
