@@ -101,11 +101,11 @@ def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path
     assert "compound_split_bleu" not in scored(tmp_path / "a")
     with pytest.raises(UserError, match="this text was not tokenised"):
         scored(folder_of(tmp_path / "raw", hypotheses, reference), "--compound-split")
-    own = folder_of(tmp_path / "own", hypotheses, reference, [hypotheses, reference])
-    listed = {name: digest for name, digest in translation_record.read(own).files.items() if name != "reference.tok"}
-    folder_of(own, hypotheses, reference, [hypotheses, reference], files=listed)
+    folder = folder_of(tmp_path / "own", hypotheses, reference, [hypotheses, reference])
+    listed = {name: digest for name, digest in translation_record.read(folder).files.items() if name != "reference.tok"}
+    folder_of(folder, hypotheses, reference, [hypotheses, reference], files=listed)
     with pytest.raises(UserError, match="its reference was not tokenised: translate a --subset"):
-        scored(own, "--compound-split")
+        scored(folder, "--compound-split")
 
 
 def test_text_of_sentencepiece_is_tokenised_for_scoring_and_called_so(tmp_path: Path) -> None:

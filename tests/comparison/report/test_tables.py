@@ -182,9 +182,9 @@ def test_latex_is_booktabs_with_a_rule_between_depths() -> None:
 def test_every_form_has_the_rows_that_were_chosen_below_all_rows() -> None:
     results = sample()
     rows = [row for row in results.rows if row.depth == "6"]
-    chosen = replace(results, tuned=TunedTable(axes=["lr"], rows=rows))
+    tuned = replace(results, tuned=TunedTable(axes=["lr"], rows=rows))
     for table in (tables.terminal_table, tables.markdown, tables.latex):
-        _, below = table(chosen).split("Each family with its own learning rate")
+        _, below = table(tuned).split("Each family with its own learning rate")
         assert [len(re.findall(rf"^.{{,2}}{row.family}\b", below.replace("\\", ""), re.M)) for row in rows] == [1] * 5
 
 
