@@ -1,7 +1,7 @@
 """The commands as functions of Python: `realformer_nmt.train(data="data/data-bin", folder="run", ...)`.
 
-Options are those of the command line, with underscores; paths may be strings. Each function returns the file that the
-command writes last. Errors that a user can fix are `realformer_nmt.common.errors.UserError`.
+Options are those of the command line, with underscores; paths may be strings. Each function returns its main
+result, a file or a folder. Errors that a user can fix are `realformer_nmt.common.errors.UserError`.
 """
 
 from pathlib import Path

@@ -90,7 +90,9 @@ def test_which_second_seeds_are_left_is_the_records() -> None:
 def test_who_leads_at_both_depths_is_the_records() -> None:
     page = " ".join((REPOSITORY / "docs" / "residuals.md").read_text().split())
     sentence = re.search(
-        r"seeds\), (.+) are significantly ahead of `pre_ln` .+ No family is with 6\. `(\w+)` is with 36 alone", page
+        r"seeds\), (.+) are significantly ahead of `pre_ln` .+ With 6 layers no family is significantly ahead\. "
+        r"`(\w+)` is ahead with 36 layers only",
+        page,
     )
     assert sentence
     ahead = re.findall(r"`(\w+)`", sentence[1])
