@@ -1,11 +1,8 @@
-"""p-values: what few different sentences allow, one for several seeds, the correction for several tests, and how they
-are shown."""
+"""p-values: one for several seeds, the correction for several tests, and how they are shown."""
 
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
-
-from realformer_nmt.evaluation.tested_system import System
 
 ALPHA = 0.05
 
@@ -15,18 +12,6 @@ class SeedDifference(NamedTuple):
 
     difference: float
     p: float
-
-
-def p_with_ties(p: float | None, difference: float, system: System, baseline: System) -> float:
-    """Return p, raised to what so few different sentences allow; 1 without a difference, which every sample reaches.
-
-    sacreBLEU counts only the samples that exceed the difference, so that two equal systems get its smallest p. Of the
-    2^d ways to exchange the d sentences that are not equal, two at least reach the difference: p >= 2^(1-d).
-    """
-    if difference == 0:
-        return 1.0
-    unequal = sum(line != other for line, other in zip(system.hypotheses, baseline.hypotheses, strict=True))
-    return max(1.0 if p is None else p, min(1.0, 2.0 ** (1 - unequal)))
 
 
 def largest_p(differences: Sequence[SeedDifference]) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest, Result
 from tabulate import tabulate
 
@@ -17,7 +18,8 @@ from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.evaluation import agreement, metric_table, metrics
-from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, p_with_ties, shown
+from realformer_nmt.evaluation.exchanges import FEW, Exchanges
+from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, shown
 from realformer_nmt.evaluation.segment_mean import SegmentMean
 from realformer_nmt.evaluation.tested_system import System, check_same_test, read
 
@@ -94,8 +96,8 @@ def compare(
         result.score - columns[name].results[0].score for (name, _), result in zip(cells, results, strict=True)
     ]
     p_values = [
-        p_with_ties(result.p_value, difference, systems[index], systems[0])
-        for (_, index), result, difference in zip(cells, results, differences, strict=True)
+        p_with_ties(name, result, difference, systems[index], systems[0], test)
+        for (name, index), result, difference in zip(cells, results, differences, strict=True)
     ]
     comparisons = []
     tests = zip(cells, results, differences, p_values, holm(p_values), strict=True)
@@ -115,6 +117,20 @@ def compare(
     return comparisons
 
 
+def p_with_ties(name: str, result: Result, difference: float, system: System, baseline: System, test: str) -> float:
+    """Return sacreBLEU's p, raised to what so few different sentences allow; of very few, the p of all exchanges.
+
+    sacreBLEU counts only the samples that exceed the difference. Two equal systems would get its smallest p, and so
+    would two of which each sentence changes the score by as much.
+    """
+    if difference == 0:
+        return 1.0  # every exchange reaches it
+    exchanges = Exchanges(scorer(name), system.lines(name), baseline.lines(name), baseline.reference)
+    if test == "ar" and exchanges.number <= FEW:
+        return exchanges.p_of_all()
+    return max(1.0 if result.p_value is None else result.p_value, exchanges.smallest_p())
+
+
 class MetricResults(NamedTuple):
     """Results of a metric, a row per system, and sacreBLEU's name of it, or ours of a neural one."""
 
@@ -127,13 +143,17 @@ def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: 
     row = metric_table.METRICS[name]
     if row.neural:
         check_one_model(name, systems)
-    scorer = row.scorer or SegmentMean
     lines: list[tuple[str, Sequence[str]]] = [(system.name, system.lines(name)) for system in systems]
     test_of_pairs = PairedTest(
-        lines, {name: scorer()}, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
+        lines, {name: scorer(name)}, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
     )
     ((label, results),) = [column for column in test_of_pairs()[1].items() if column[0] != "System"]
     return MetricResults(row.label if row.neural else label, [each for each in results if isinstance(each, Result)])
+
+
+def scorer(name: str) -> Metric:
+    """Return the metric; a neural one is the mean of the scores of segments."""
+    return (metric_table.METRICS[name].scorer or SegmentMean)()
 
 
 def check_one_model(name: str, systems: Sequence[System]) -> None:

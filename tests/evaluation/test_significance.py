@@ -19,6 +19,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation import significance, tested_system
+from realformer_nmt.evaluation.exchanges import Exchanges
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.significance import SignificanceRequest, compare
 from realformer_nmt.evaluation.tested_system import System
@@ -58,7 +59,7 @@ def called(*words: object) -> SignificanceRequest:
 
 
 def test_p_is_what_all_exchanges_of_lines_give() -> None:
-    """Two systems of eight lines have 256 exchanges; the sampled p lies within four deviations."""
+    """Two systems of eight lines have 256 exchanges, and all are tried."""
     lines = reference(8)
     one, other = spoilt(lines, 0.2, 1), spoilt(lines, 0.4, 2)
 
@@ -70,12 +71,12 @@ def test_p_is_what_all_exchanges_of_lines_give() -> None:
     larger = 0
     for swaps in itertools.product([False, True], repeat=8):
         mixed = [pair[::-1] if swap else pair for pair, swap in zip(pairs, swaps, strict=True)]
-        larger += difference([pair[0] for pair in mixed], [pair[1] for pair in mixed]) > observed
+        larger += difference([pair[0] for pair in mixed], [pair[1] for pair in mixed]) > observed - 1e-9
     exact = larger / 256
     systems = [System(name, "", hypotheses, lines, "") for name, hypotheses in (("a", one), ("b", other))]
     (row,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
     assert 0.01 < exact < 0.99
-    assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
+    assert row.p == pytest.approx(exact, abs=1e-12)
     assert row.difference == pytest.approx(
         BLEU().corpus_score(other, [lines]).score - BLEU().corpus_score(one, [lines]).score
     )
@@ -92,6 +93,30 @@ def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> Non
         (row,) = compare(systems, ["bleu"], test, 1000, 1, 1)
         assert row.p >= min(1.0, 2 / 2**unequal)
         assert not row.significant
+
+
+def test_p_of_samples_is_near_that_of_all_exchanges() -> None:
+    """Fifteen lines are sampled; p lies within four deviations of the exact one."""
+    lines = reference(15)
+    one, other = spoilt(lines, 0.2, 1), spoilt(lines, 0.4, 2)
+    exact = Exchanges(BLEU(), other, one, lines).p_of_all()
+    systems = [System(name, "", hypotheses, lines, "") for name, hypotheses in (("a", one), ("b", other))]
+    (row,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
+    assert 0.01 < exact < 0.99
+    assert row.p != exact
+    assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
+
+
+def test_lines_that_change_no_statistic_are_no_differences() -> None:
+    """Of 200 lines 12 have another wrong word, and one is better: each exchange reaches the difference."""
+    lines = reference(200)
+    one = [f"{line} y" if place < 12 else line for place, line in enumerate(lines)]
+    other = [f"{line} z" if place < 12 else line for place, line in enumerate(lines)]
+    one[50] += " y"
+    systems = [System(name, "c test", text, lines, "") for name, text in (("a", one), ("b", other))]
+    for test in ("ar", "bs"):
+        (row,) = compare(systems, ["bleu"], test, 1000, 1, 1)
+        assert (row.p, row.significant) == (1, False)
 
 
 @pytest.mark.parametrize("test", ["ar", "bs"])
