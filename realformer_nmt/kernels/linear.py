@@ -28,9 +28,9 @@ def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
 
 
 def pieces_of(layer: nn.Linear, x: Tensor) -> Iterator[Tensor]:
-    """Return the outputs of a layer in pieces, N x up to PIECE each."""
-    pieces: Callable[[Tensor], Iterator[Tensor]] = vars(layer)["pieces"]
-    return pieces(x)
+    """Return the outputs of a layer in pieces, N x up to PIECE each; those of a quantised layer in one."""
+    pieces: Callable[[Tensor], Iterator[Tensor]] | None = vars(layer).get("pieces")
+    return iter([layer(x)]) if pieces is None else pieces(x)
 
 
 RELEASED = "the model's weights are rounded for decoding, and those in fp32 given up: load its checkpoint again"

@@ -84,6 +84,21 @@ def test_what_needs_all_words_is_searched_by_fairseq(options: dict[str, Any]) ->
     assert generator.short is None
 
 
+@pytest.mark.filterwarnings("ignore")  # torch announces another library for it
+@pytest.mark.parametrize("prepared", [True, False])
+def test_a_quantised_model_finds_what_fairseqs_search_finds(prepared: bool) -> None:
+    """docs/models.md has these models quantised by torch, whose layers replace those of this package."""
+    translator = model()
+    if prepared:
+        translator.make_generation_fast_()
+    quantised = torch.ao.quantization.quantize_dynamic(translator, {torch.nn.Linear})
+    short, whole = (
+        kind([quantised], WORDS, beam_size=4, max_len_b=9) for kind in (ShortlistGenerator, SequenceGenerator)
+    )
+    assert short.short is not None
+    check_equal(short.generate([quantised], sample()), whole.generate([quantised], sample()))
+
+
 def test_several_models_are_searched_by_fairseq() -> None:
     models = [model(1), model(2)]
     short, whole = (kind(models, WORDS, beam_size=3, max_len_b=6) for kind in (ShortlistGenerator, SequenceGenerator))
