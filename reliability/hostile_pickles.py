@@ -16,6 +16,7 @@ from reliability.pickle_words import (
     namespace,
     number,
     raw,
+    scalar,
     storage,
     table,
     tensor,
@@ -65,6 +66,13 @@ def arrays() -> dict[str, bytes]:
             "numpy._core.multiarray", "_reconstruct", name("argparse", "Namespace"), group(), raw(b"b")
         ),
         "scalar": called("numpy._core.multiarray", "scalar", dtype_of_objects, raw(eight)),
+        "scalar of objects": scalar("O8", raw(eight)),
+        "scalar of a whole number": scalar("i8", raw(eight)),
+        "scalar of 4 bytes": scalar("f8", raw(eight[:4])),
+        "scalar of 16 bytes": scalar("f8", raw(eight * 2)),
+        "scalar of text": scalar("f8", text("8 bytes.")),
+        "scalar of another order": scalar("f8", raw(eight), order=">"),
+        "scalar without a kind": called("numpy._core.multiarray", "scalar", raw(eight)),
     }
 
 

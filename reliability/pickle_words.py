@@ -37,13 +37,20 @@ def tensor(place: bytes, offset: int, size: tuple[int, ...], stride: tuple[int, 
     return called("torch._utils", "_rebuild_tensor_v2", place, number(offset), *shapes, b"\x89", hooks, *more)
 
 
+def dtype(kind: str, order: str) -> bytes:
+    of_kind = called("numpy", "dtype", text(kind), b"\x89", b"\x88")
+    return of_kind + group(number(3), text(order), b"N", b"N", b"N", number(-1), number(-1), number(0)) + b"b"
+
+
+def scalar(kind: str, content: bytes, order: str = "<") -> bytes:
+    return called("numpy._core.multiarray", "scalar", dtype(kind, order), content)
+
+
 def array(kind: str, content: bytes, *shape: int, order: str = "<", columns: bytes = b"\x89") -> bytes:
-    dtype = called("numpy", "dtype", text(kind), b"\x89", b"\x88")
-    dtype += group(number(3), text(order), b"N", b"N", b"N", number(-1), number(-1), number(0)) + b"b"
     empty_array = called(
         "numpy._core.multiarray", "_reconstruct", name("numpy", "ndarray"), group(number(0)), raw(b"b")
     )
-    return empty_array + group(number(1), group(*map(number, shape)), dtype, columns, raw(content)) + b"b"
+    return empty_array + group(number(1), group(*map(number, shape)), dtype(kind, order), columns, raw(content)) + b"b"
 
 
 def built(instance: bytes, state: bytes) -> bytes:

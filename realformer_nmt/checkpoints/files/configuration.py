@@ -34,7 +34,7 @@ from realformer_nmt.checkpoints.files.allowed_values import (
 )
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 
-METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter")
+METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter", "ConcatTensorMeter")
 ENTRIES = {"model": dict, "extra_state": dict, "task_state": dict, "optimizer_history": list}
 UNUSED = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))  # groups that no model needs: None
 

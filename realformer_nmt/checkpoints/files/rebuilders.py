@@ -6,6 +6,7 @@ the recorded arguments; constructors of numpy, omegaconf and torch never see wha
 
 import argparse
 import math
+import struct
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -131,6 +132,16 @@ def dtype_of(call: Any) -> str:
     return f"<{code[0]}"
 
 
+def scalar(values: Values, call: Call, depth: int) -> float:
+    """Build a float from numpy's scalar(dtype, bytes); fairseq saves the best figure of `--report-mcc` so."""
+    dtype_call, content = call.arguments
+    check(dtype_of(dtype_call) == "<f8", "a number of numpy is not a float64")
+    raw = values.of(content, depth)
+    check(type(raw) is bytes and len(raw) == 8, "a number of numpy is not of 8 bytes")
+    (number,) = struct.unpack("<d", raw)
+    return float(number)
+
+
 def namespace(values: Values, call: Call, depth: int) -> argparse.Namespace:
     """Build a Namespace, which holds the options of older checkpoints."""
     check(call.arguments == () and isinstance(call.state, dict), "options are of another kind")
@@ -178,6 +189,8 @@ BUILDERS: Mapping[str, Builder] = {
     "_codecs.encode": encoded,
     "numpy.core.multiarray._reconstruct": array,  # as numpy 1 writes it
     "numpy._core.multiarray._reconstruct": array,
+    "numpy.core.multiarray.scalar": scalar,  # as numpy 1 writes it
+    "numpy._core.multiarray.scalar": scalar,
     "argparse.Namespace": namespace,
     "omegaconf.dictconfig.DictConfig": container,
     "omegaconf.listconfig.ListConfig": container,

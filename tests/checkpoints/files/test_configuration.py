@@ -8,6 +8,7 @@ import pytest
 import torch
 from fairseq import checkpoint_utils, utils
 from fairseq.dataclass.utils import overwrite_args_by_name
+from fairseq.logging.meters import ConcatTensorMeter, MetersDict
 from omegaconf import OmegaConf
 from tiny_models import saved
 
@@ -180,6 +181,17 @@ def test_meters_are_fairseqs(stock: dict[str, Any], rows: Any) -> None:
         take_settings({**stock, "extra_state": {"metrics": {"train": rows}}})
     meters = [(0, "loss", "AverageMeter", {"val": 1, "sum": 1, "count": 1, "round": 3})]
     assert take_settings({**stock, "extra_state": {"metrics": {"train": meters}}})
+
+
+def test_a_meter_of_predictions_is_fairseqs(stock: dict[str, Any]) -> None:
+    """`--report-mcc` and its like keep the predictions of a validation, and fairseq saves all meters."""
+    meters = MetersDict()
+    meters.add_meter("pred", ConcatTensorMeter(), 10)
+    meters["pred"].update(torch.tensor([1, 0]))
+    restored = MetersDict()
+    saved_state = {**stock, "extra_state": {"metrics": {"valid": meters.state_dict()}}}
+    restored.load_state_dict(take_settings(saved_state)["extra_state"]["metrics"]["valid"])
+    assert restored["pred"].tensor.tolist() == [1, 0]
 
 
 def test_the_file_is_named(stock: dict[str, Any], tmp_path: Path) -> None:

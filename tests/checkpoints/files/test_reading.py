@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.checkpoints.files import checkpoint_fields, reading
 from realformer_nmt.common.errors import UserError
-from reliability import attacks_checkpoints
+from reliability import attacks_checkpoints, hostile_pickles
 from reliability.attacks_checkpoints import READERS
+from reliability.pickle_words import raw, scalar
 from reliability.trainings import same
 
 TIED = torch.arange(12.0).view(3, 4)
@@ -44,6 +45,38 @@ def test_what_torch_saves_is_what_torch_reads(tmp_path: Path, zipped: bool) -> N
     assert same(actual, expected)
     assert [tensor.dtype for tensor in actual["kinds"]] == [tensor.dtype for tensor in expected["kinds"]]
     assert actual["model"]["a"].data_ptr() == actual["model"]["b"].data_ptr(), "weights that are one stay one"
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("number", [97.25, -0.0, 5e-324, float("inf")])
+def test_a_float_of_numpy_is_that_float(tmp_path: Path, number: float, zipped: bool) -> None:
+    """The best figure of `--best-checkpoint-metric pearson` is one."""
+    path = tmp_path / "a.pt"
+    torch.save({"best": np.float64(number)}, path, _use_new_zipfile_serialization=zipped)
+    best = reading.load(path)["best"]
+    assert type(best) is float
+    assert best.hex() == number.hex()
+    older = scalar("f8", raw(np.float64(number).tobytes())).replace(b"numpy._core", b"numpy.core")
+    path.write_bytes(hostile_pickles.packed(older))
+    assert reading.load(path)["model"] == number
+
+
+@pytest.mark.parametrize(
+    "number", [np.int64(1), np.float32(1), np.float16(1), np.bool_(True), np.str_("x"), np.bytes_(b"8 bytes."), 1j]
+)
+def test_another_number_of_numpy_is_refused(tmp_path: Path, number: object) -> None:
+    torch.save({"best": np.asarray(number)[()]}, tmp_path / "a.pt")
+    with pytest.raises(UserError, match=r"a\.pt"):
+        reading.load(tmp_path / "a.pt")
+
+
+def test_a_hostile_number_of_numpy_is_refused(tmp_path: Path) -> None:
+    numbers = {name: word for name, word in hostile_pickles.arrays().items() if name.startswith("scalar")}
+    assert len(numbers) == 8
+    for name, number in numbers.items():
+        (tmp_path / "a.pt").write_bytes(hostile_pickles.packed(number))
+        with pytest.raises(UserError, match=r"a\.pt: it is no checkpoint"):
+            print(name, reading.load(tmp_path / "a.pt"))
 
 
 @settings(max_examples=50, deadline=None)
