@@ -8,14 +8,14 @@ import logging
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from fairseq.trainer import Trainer
 
-from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.errors import one_line
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
@@ -40,8 +40,8 @@ def note_divergence(original: Original, trainer: Trainer, samples: list[Batch], 
             raise
         try:
             write_record(trainer, samples, error)
-        except UserError as refused:  # the disk is full, say; the training still ends by the divergence
-            logger.warning("the divergence is not noted: %s", refused)
+        except Exception as failure:  # the disk is full, say; the training still ends by the divergence
+            logger.warning("the divergence is not noted: %s: %s", type(failure).__name__, one_line(failure))
         raise error from None
 
 
@@ -54,9 +54,9 @@ def write_record(trainer: Trainer, samples: list[Batch], error: FloatingPointErr
 
 
 def describe(trainer: Trainer, samples: list[Batch], error: FloatingPointError) -> dict[str, object]:
-    batches = [batch for batch in samples if batch]
-    results = [loss_and_gradients(trainer, batch) for batch in batches]
-    names = results[0][1] if results else ()
+    batches = list(batches_of_models(trainer.get_model(), samples))
+    results = [loss_and_gradients(trainer, model, batch) for model, batch in batches]
+    names = dict.fromkeys(layer for _, squares in results for layer in squares)
     layers = {layer: sum(squares[layer] for _, squares in results) for layer in names}
     return {
         "update": trainer.get_num_updates(),
@@ -64,18 +64,28 @@ def describe(trainer: Trainer, samples: list[Batch], error: FloatingPointError) 
         "loss": [encode(loss) for loss, _ in results],
         "loss_scale": getattr(getattr(trainer.optimizer, "scaler", None), "loss_scale", None),
         "gradient_norms": {layer: encode(math.sqrt(square)) for layer, square in layers.items()},
-        "sentences": [sorted(batch["id"].tolist()) for batch in batches],
+        "sentences": [sorted(batch["id"].tolist()) for _, batch in batches],
     }
 
 
-def loss_and_gradients(trainer: Trainer, batch: Batch) -> tuple[float, dict[str, float]]:
+def batches_of_models(model: Any, samples: list[Batch]) -> Iterator[tuple[Any, Batch]]:
+    """Yield each batch with its model; `--task multilingual_translation` has one of each per pair of languages."""
+    for sample in filter(None, samples):
+        if "net_input" in sample:
+            yield model, sample
+        else:
+            yield from ((model.models[pair], batch) for pair, batch in sample.items() if batch)
+
+
+def loss_and_gradients(trainer: Trainer, model: Any, batch: Batch) -> tuple[float, dict[str, float]]:
     """Return a batch's loss in bits per token, and the squared gradient norm of each layer.
 
     autograd.grad runs no collective operation, in which the other ranks would have to take part."""
-    model = trainer.get_model()
     prepared, _ = trainer._prepare_sample(batch)
     loss, size, _ = trainer.criterion(model, prepared)
-    names, parameters = zip(*(pair for pair in model.named_parameters() if pair[1].requires_grad), strict=True)
+    names, parameters = zip(
+        *(pair for pair in trainer.get_model().named_parameters() if pair[1].requires_grad), strict=True
+    )
     squares: dict[str, float] = defaultdict(float)
     gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
     for name, gradient in zip(names, gradients, strict=True):
