@@ -55,9 +55,10 @@ class SpanLoss(FairseqCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: list[SpanSums]) -> None:
-        number = sum(output["nsentences"] for output in logging_outputs)
-        loss = sum(float(output["loss"]) for output in logging_outputs)
-        right = sum(float(output["ncorrect"]) for output in logging_outputs)
+        outputs = list(filter(None, logging_outputs))  # of a rank without a batch there are none (ranks.py)
+        number = sum(output["nsentences"] for output in outputs)
+        loss = sum(float(output["loss"]) for output in outputs)
+        right = sum(float(output["ncorrect"]) for output in outputs)
         metrics.log_scalar("loss", loss / number / math.log(2), number, round=3)
         metrics.log_scalar("accuracy", 100 * right / number, number, round=1)
 

@@ -28,3 +28,13 @@ def test_it_is_the_mean_of_both_cross_entropies_and_accuracy_wants_both_right() 
     values = aggregator.get_smoothed_values()
     assert values["accuracy"] == 50
     assert values["loss"] == pytest.approx(sum(by_hand) / 4 / math.log(2), abs=1e-3)
+
+
+def test_a_rank_without_a_batch_changes_no_figure() -> None:
+    """fairseq-validate gives the empty table of a rank whose share is smaller."""
+    sums = {"loss": torch.tensor(6.0), "ncorrect": torch.tensor(1), "nsentences": 4, "ntokens": 9, "sample_size": 4}
+    with metrics.aggregate() as aggregator:
+        SpanLoss.reduce_metrics([sums, {}])
+    values = aggregator.get_smoothed_values()
+    assert values["accuracy"] == 25
+    assert values["loss"] == pytest.approx(1.5 / math.log(2), abs=1e-3)
