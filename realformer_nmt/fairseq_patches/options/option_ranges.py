@@ -14,7 +14,7 @@ from fairseq import options, utils
 from fairseq.trainer import Trainer
 from omegaconf import DictConfig, OmegaConf
 
-from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SettingsError, check_known
+from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SMOOTHED, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.fairseq_patches.options import nested_options
 from realformer_nmt.fairseq_patches.options.literal_options import evaluate
@@ -202,6 +202,7 @@ def check_training(cfg: DictConfig) -> None:
         except SettingsError as error:
             raise OptionError(f"{flag}: this training's checkpoints could not be read again: {error}") from error
     check_criterion(cfg)
+    check_alignments(cfg)
     if cfg.common.cpu or not torch.cuda.is_available():
         for name in ("memory_efficient_fp16", "fp16"):
             if cfg.common.get(name):
@@ -222,3 +223,15 @@ def check_criterion(cfg: DictConfig) -> None:
     alpha = getattr(cfg.criterion, "r_drop_alpha", 0)
     if alpha and not any(getattr(cfg.model, name, 0) for name in DROPOUTS):
         raise OptionError(f"--r-drop-alpha {alpha} without dropout does nothing: pass --dropout, such as 0.1")
+
+
+def check_alignments(cfg: DictConfig) -> None:
+    """Refuse a loss of alignments for a model of this package, which returns no attention in training."""
+    package = check_known("model", cfg.model._name).__module__.partition(".")[0]
+    has_alignments = getattr(cfg.task, "load_alignments", False)  # without, the loss is the smoothed one
+    is_of_this_package = package == __name__.partition(".")[0]
+    if cfg.criterion._name == f"{SMOOTHED}_with_alignment" and has_alignments and is_of_this_package:
+        raise OptionError(
+            f"--criterion {cfg.criterion._name} --load-alignments needs attention in training, which --arch "
+            f"{cfg.model._name} does not return: pass --arch transformer, or --criterion {SMOOTHED}"
+        )

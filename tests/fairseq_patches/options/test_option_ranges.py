@@ -156,6 +156,15 @@ def test_two_passes_that_cannot_differ_are_refused() -> None:
         option_ranges.check_training(configured(*words, *none, *options))
 
 
+def test_a_loss_of_attention_is_refused_where_there_is_none() -> None:
+    words = ("--cpu", "--max-epoch", 3, "--criterion", "label_smoothed_cross_entropy_with_alignment")
+    ours, stock = ("--arch", "realformer_tiny"), ("--arch", "transformer")
+    with pytest.raises(OptionError, match=r"which --arch realformer_tiny does not return: pass --arch transformer"):
+        option_ranges.check_training(configured(*words, *ours, "--load-alignments"))
+    for allowed in (ours, (*stock, "--load-alignments")):
+        option_ranges.check_training(configured(*words, *allowed))
+
+
 def test_a_training_whose_checkpoints_nobody_could_read_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^--task: .* could not be read again: asks for the task 'translation_lev'"):
         option_ranges.check_training(configured("--cpu", "--max-epoch", 3, "--task", "translation_lev"))
