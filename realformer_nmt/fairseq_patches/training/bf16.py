@@ -1,9 +1,11 @@
 """--bf16 in training without a TPU, in resumed training, and in decoding."""
 
+import logging
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from fairseq import options
 from fairseq.models import BaseFairseqModel
 from fairseq.optim import FP16Optimizer
@@ -12,6 +14,7 @@ from torch import Tensor
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 MASTERS = "fp32_weights"
+logger = logging.getLogger(__name__)
 
 
 @patch(options, "parse_args_and_arch")
@@ -49,8 +52,20 @@ def load_masters(
     original: Original, optimizer: FP16Optimizer, state: Mapping[str, Any], *args: Any, **kwargs: Any
 ) -> None:
     original(optimizer, {name: value for name, value in state.items() if name != MASTERS}, *args, **kwargs)
-    for weights, saved in zip(masters(optimizer), state.get(MASTERS, ()), strict=False):
-        weights.data.copy_(saved)
+    pairs = zip(masters(optimizer), state.get(MASTERS, ()), strict=False)
+    changed = sum(restore(weights.data, saved, optimizer.fp16_params[0].dtype) for weights, saved in pairs)
+    if changed:
+        logger.warning(
+            "%d weights of the checkpoint's model were changed after its training: it goes on from them", changed
+        )
+
+
+def restore(weights: Tensor, saved: Tensor, low: torch.dtype) -> int:
+    """Set loaded weights to the saved ones that round to them; return the number of others, as in an averaged model."""
+    loaded = weights.to(saved.device)
+    same = saved.to(low).to(saved.dtype) == loaded
+    weights.copy_(torch.where(same, saved, loaded))
+    return same.numel() - int(same.sum())
 
 
 def masters(optimizer: FP16Optimizer) -> list[Tensor]:
