@@ -1,7 +1,8 @@
 """Names of languages, which occur in file names, between dots and hyphens, and in commands.
 
 Every name passes `check_language` before fairseq sees it. Hyphens are allowed within a name, such as zh-Hans: the file
-train.en-zh-Hans.en.idx is in the language en, so that its pair can be split in one way only.
+train.en-zh-Hans.en.idx is in the language en, which splits its pair. Where two splits are possible, as of
+train.de-CH-de.de.idx, the dictionaries beside it decide.
 """
 
 import re
@@ -20,12 +21,13 @@ def check_language(name: object) -> None:
 def pair_of(index: Path) -> tuple[str, str] | None:
     """Return en and de for train.en-de.en.idx, and None for other names, such as train.align.en-de.idx."""
     pair, _, language = index.name.removesuffix(".idx").partition(".")[2].rpartition(".")
-    if pair.startswith(f"{language}-"):
-        source, target = language, pair.removeprefix(f"{language}-")
-    elif pair.endswith(f"-{language}"):
-        source, target = pair.removesuffix(f"-{language}"), language
-    else:
+    before, after = pair.removesuffix(f"-{language}"), pair.removeprefix(f"{language}-")
+    splits = {after: (language, after), before: (before, language)}  # by the other language
+    possible = {other: split for other, split in splits.items() if "-".join(split) == pair}
+    if not possible:
         return None
+    with_dictionary = [split for other, split in possible.items() if index.with_name(f"dict.{other}.txt").is_file()]
+    source, target = (with_dictionary or list(possible.values()))[0]
     try:
         check_language(source)
         check_language(target)

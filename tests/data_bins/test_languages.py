@@ -1,6 +1,7 @@
 """Names of languages, and the pair of a data-bin, where fairseq can tell it too."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -15,15 +16,25 @@ NAMES = st.lists(WORD, min_size=1, max_size=3).map("-".join)
 
 
 @given(NAMES, NAMES)
-def test_every_name_is_found_again_in_the_name_of_a_file(source: str, target: str) -> None:
+def test_every_pair_is_found_again_in_the_names_of_its_files(source: str, target: str) -> None:
     for language in (source, target):
         check_language(language)
-        parted = pair_of(Path(f"train.{source}-{target}.{language}.idx"))
-        assert parted is not None
-        assert "-".join(parted) == f"{source}-{target}"
-        assert language in parted
-    if "-" not in source + target and source != target:
-        assert parted == (source, target)  # as fairseq parts it, at the one hyphen
+    with TemporaryDirectory() as folder:
+        for language in (source, target):
+            Path(folder, f"dict.{language}.txt").touch()
+        pairs = [pair_of(Path(folder, f"train.{source}-{target}.{language}.idx")) for language in (source, target)]
+    if f"{source}-{target}" == f"{target}-{source}":  # both orders have the same file names, as a-a to a
+        assert all(set(pair or ()) == {source, target} for pair in pairs)
+    else:
+        assert pairs == [(source, target)] * 2
+
+
+@pytest.mark.parametrize(("source", "target"), [("de-CH", "de"), ("de", "CH-de"), ("zh-Hant", "zh"), ("en", "zh-Hans")])
+def test_a_source_that_begins_with_the_target_makes_one_pair(source: str, target: str, tmp_path: Path) -> None:
+    for language in (source, target):
+        (tmp_path / f"train.{source}-{target}.{language}.idx").touch()
+        (tmp_path / f"dict.{language}.txt").touch()
+    assert pair_in(tmp_path) == (source, target)
 
 
 @given(NAMES, st.characters(exclude_characters=LETTERS + LETTERS.upper() + "0123456789_-"), NAMES)
