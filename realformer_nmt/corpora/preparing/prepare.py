@@ -132,11 +132,11 @@ class PrepareSteps:
 
     def encode(self, out: Path) -> SubwordTextRecord:
         job, folder, request = self.job, self.folder, self.request
-        return SubwordTextRecord(
-            pieces=write_subwords(
-                folder.text, folder.subwords, job.subwords, job.plan, request.workers, out, request.quiet
-            )
+        pieces = write_subwords(
+            folder.text, folder.subwords, job.subwords, job.plan, request.workers, out, request.quiet
         )
+        job.check_pieces(pieces)
+        return SubwordTextRecord(pieces=pieces)
 
     def binarise(self, out: Path) -> BinarisedRecord:
         job, request = self.job, self.request

@@ -9,7 +9,7 @@ from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Corpus, HeldOut, Lengths, Member, TextProtocol
 from realformer_nmt.corpora.preparing import prepared_like as like
 from realformer_nmt.corpora.preparing.clean_splits import SPLITS, Files, Plan
-from realformer_nmt.corpora.preparing.prepare_record import PartCounts
+from realformer_nmt.corpora.preparing.prepare_record import PartCounts, SplitCounts
 from realformer_nmt.corpora.preparing.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.preparing.prepared_like import Like
 from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS
@@ -54,15 +54,20 @@ class PrepareJob:
     def check_pairs(self, parts: Sequence[PartCounts]) -> None:
         """Raise if no pair of a requested split remains: fairseq would leave the split out without a message."""
         for split in dict.fromkeys(part.split for part in parts):
-            parts_of_split = [part for part in parts if part.split == split]
-            if not sum(part.kept for part in parts_of_split):
-                missing = "training pair is left" if split == "train" else f"pair is left for {split}"
-                counts = _describe_counts(parts_of_split)
-                raise UserError(f"no {missing} of {counts}: widen the length filter, or give other files")
+            _check_split(split, [part for part in parts if part.split == split])
         if self.plan.held_out and not sum(part.held_out for part in parts):
             every = self.plan.held_out.every
             counts = _describe_counts(parts)
             raise UserError(f"no pair is left for valid with --held-out {every} of {counts}: hold out more")
+
+    def check_pieces(self, pieces: Mapping[str, SplitCounts]) -> None:
+        """Raise if the length filter of subwords drops all pairs of a split."""
+        for split, counts in pieces.items():
+            if counts.dropped:
+                pairs = counts.pairs + sum(counts.dropped.values())
+                part = PartCounts(part=f"{split} in subwords", split=split, pairs=pairs, kept=counts.pairs)
+                part.drop(counts.dropped)
+                _check_split(split, [part])
 
     def settings(self) -> dict[str, object]:
         """Return all settings that decide the result; the user's files are in `inputs`."""
@@ -87,6 +92,13 @@ def describe(corpus: Corpus) -> dict[str, object]:
         for split, parts in corpus.splits().items()
     }
     return {**parts, "archives": {archive.name: archive.packings[0].check for archive in corpus.archives}}
+
+
+def _check_split(split: str, parts: Sequence[PartCounts]) -> None:
+    if not sum(part.kept for part in parts):
+        missing = "training pair is left" if split == "train" else f"pair is left for {split}"
+        counts = _describe_counts(parts)
+        raise UserError(f"no {missing} of {counts}: widen the length filter, or give other files")
 
 
 def _describe_counts(parts: Sequence[PartCounts]) -> str:

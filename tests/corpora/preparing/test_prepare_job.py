@@ -1,0 +1,56 @@
+"""A job refuses texts of which no pair remains."""
+
+from pathlib import Path
+
+import pytest
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.manifest_schema import Lengths, TextProtocol
+from realformer_nmt.corpora.preparing.clean_splits import Plan
+from realformer_nmt.corpora.preparing.prepare import PrepareSteps
+from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
+from realformer_nmt.data_bins.prepared_folder import PreparedFolder
+
+LENGTHS = Lengths(min=1, max=3, ratio=2, counted="after_bpe", validation=True)
+PROTOCOL = TextProtocol(False, False, False, False, False, 100, True, LENGTHS)
+PLAN = Plan("en", "de", PROTOCOL, None, "refuse", tokenised=False, deduplicate=False)
+SHORT, LONG, UNEVEN = ("a b\n", "b a\n"), ("a b c d\n", "d c b\n"), ("a\n", "a b c\n")
+
+
+def encode(folder: PreparedFolder, train: list[tuple[str, str]], valid: list[tuple[str, str]]) -> dict[str, int]:
+    """Encode both splits, and a test set that was not asked for, and return the numbers of the pairs that remain."""
+    for path in (folder.text, folder.subword_text):
+        path.mkdir()
+    for name, pairs in {"train": train, "valid": valid, "valid.raw": valid, "test": [], "test.raw": []}.items():
+        for side, language in enumerate(PLAN.languages):
+            (folder.text / f"{name}.{language}").write_text("".join(pair[side] for pair in pairs))
+    steps = PrepareSteps(PrepareJob("own", PLAN, "none", 1), folder, PrepareRequest(folder=folder.path, workers=1))
+    return {split: counts.pairs for split, counts in steps.encode(folder.subword_text).pieces.items()}
+
+
+def test_a_split_of_which_the_filter_of_subwords_leaves_something_is_taken(tmp_path: Path) -> None:
+    pairs = encode(PreparedFolder(tmp_path), train=[LONG, SHORT], valid=[SHORT, UNEVEN, SHORT])
+    assert pairs == {"train": 1, "valid": 2, "test": 0}
+
+
+@pytest.mark.parametrize(
+    ("train", "valid", "message"),
+    [
+        (
+            [LONG, UNEVEN, LONG],
+            [SHORT],
+            r"no training pair is left of .*\(3 pairs, dropped .*'ratio': 1, 'too_long': 2",
+        ),
+        (
+            [SHORT],
+            [UNEVEN],
+            r"no pair is left for valid of .*\(1 pairs, dropped .*'ratio': 1.*: widen the length filter",
+        ),
+    ],
+)
+def test_a_split_of_which_it_leaves_nothing_is_refused(
+    train: list[tuple[str, str]], valid: list[tuple[str, str]], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=message):
+        encode(PreparedFolder(tmp_path), train, valid)
