@@ -1,5 +1,8 @@
 """An encoder splits each word once, and its memory stays within its bound."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from realformer_nmt.corpora import word_memory
@@ -22,3 +25,21 @@ def test_each_word_is_split_once_until_it_is_forgotten(monkeypatch: pytest.Monke
     assert memory(["a"]) == ["a@@ a"]
     assert misses[4:] == ["a"]  # four words are more than three: all were forgotten
     assert len(memory.memory) == 1
+
+
+def test_a_thread_that_forgets_all_takes_no_words_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_memory, "REMEMBERED", -1)  # each call forgets
+    everyone = threading.Barrier(4, timeout=30)
+
+    def upper(words: list[str]) -> list[str]:
+        everyone.wait()  # until each thread has forgotten
+        return [word.upper() for word in words]
+
+    memory = WordMemory(upper)
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda word: memory([f"{word} {word}"]), "abcd")) == [
+            ["A A"],
+            ["B B"],
+            ["C C"],
+            ["D D"],
+        ]
