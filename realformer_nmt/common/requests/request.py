@@ -61,8 +61,9 @@ class Request:
             if name not in by_name:
                 raise OptionError(not_allowed("option", name, by_name))
         for name, each in by_name.items():
-            if name not in options and each.default is MISSING:
-                raise OptionError(f"{cls.subcommand} needs {name}: give {name}=...")
+            if each.default is MISSING and options.get(name, ()) in ((), []):
+                advice = spec_of(each).help if spec_of(each).positional else f"{name}=..."
+                raise OptionError(f"{cls.subcommand} needs {name}: give {advice}")
         hints = get_type_hints(cls)
         return cls(**{name: request_argv.typed(by_name[name], hints[name], value) for name, value in options.items()})
 

@@ -88,17 +88,27 @@ def counted(spec: Spec, shape: FieldType, required: bool) -> dict[str, object]:
 
 
 def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
-    """Convert a value from Python as argparse would convert its text."""
-    spec, shape = spec_of(each), FieldType.of(hint)
-    if shape.many and not isinstance(value, list | tuple):
-        value = (value,)
-    if isinstance(value, list | tuple):
-        return tuple(typed(each, shape.type, item) for item in value)
-    if value is None or (isinstance(value, bool) and shape.type is bool):
+    """Convert a value from Python as argparse would convert its text; a single value or pair stands for a tuple."""
+    shape = FieldType.of(hint)
+    if not shape.many:
+        return _typed_one(each, shape, value)
+    values = value if isinstance(value, list | tuple) else (value,)
+    if shape.together is None:
+        return tuple(_typed_one(each, shape, item) for item in values)
+    is_one_group = bool(values) and not any(isinstance(item, list | tuple) for item in values)
+    groups = [values] if is_one_group else values
+    if any(not isinstance(group, list | tuple) or len(group) != shape.together for group in groups):
+        raise OptionError(f"{each.name}={value!r}: allowed is a tuple of {shape.together} values, or a list of such")
+    return tuple(tuple(_typed_one(each, shape, item) for item in group) for group in groups)
+
+
+def _typed_one(each: "Field[Any]", shape: FieldType, value: Any) -> Any:
+    spec = spec_of(each)
+    if (value is None and shape.optional) or (isinstance(value, bool) and shape.type is bool):
         return value
     if value is True and spec.without_value is not None:
         return spec.without_value
-    if isinstance(value, bool) or shape.type is bool:
+    if value is None or isinstance(value, bool | list | tuple) or shape.type is bool:
         raise OptionError(f"{each.name}={value!r}: allowed is {'True or False' if shape.type is bool else 'a value'}")
     parse = spec.parse or (path_option if shape.type is Path else shape.type)
     try:

@@ -144,9 +144,33 @@ def test_python_may_give_texts_for_paths_and_one_value_for_several() -> None:
     )
 
 
+@pytest.mark.parametrize("swap", [("a", "b c"), ["a", Path("b c")], [("a", "b c")], [["a", "b c"]]])
+def test_python_may_give_one_pair_for_several(swap: Any) -> None:
+    request = CookRequest.of(dishes="soup", output="pot", swap=swap)
+    assert request == read("soup", "--output", "pot", "--swap", "a", "b c")
+    assert CookRequest.of(dishes="soup", output="pot", swap=[]) == PLAIN
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"dishes": (), "output": "pot"}, "cook needs dishes: give what to cook"),
+        ({"dishes": [], "output": "pot"}, "cook needs dishes: give what to cook"),
+        ({"dishes": ["soup", None], "output": "pot"}, "dishes=None: allowed is a value"),
+        ({"dishes": "soup", "output": None}, "output=None: allowed is a value"),
+        ({"dishes": "soup", "output": ["pot"]}, r"output=\['pot'\]: allowed is a value"),
+        (
+            {"dishes": "soup", "output": "pot", "swap": "a"},
+            "swap='a': allowed is a tuple of 2 values, or a list of such",
+        ),
+        (
+            {"dishes": "soup", "output": "pot", "swap": [("a", "b", "c")]},
+            r"swap=\[.*\]: allowed is a tuple of 2 values",
+        ),
+        (
+            {"dishes": "soup", "output": "pot", "swap": [("a", "b"), "c"]},
+            r"swap=\[.*\]: allowed is a tuple of 2 values",
+        ),
         ({"dishes": "soup"}, "cook needs output: give output=..."),
         ({"dishes": "soup", "output": "pot", "stir": "no"}, "stir='no': allowed is True or False"),
         ({"dishes": "soup", "output": "pot", "portions": True}, "portions=True: allowed is a value"),
