@@ -73,9 +73,12 @@ class Handlers:
             raise UserError(f"{len(body.texts)} texts: allowed are {self._limits.most_texts} in a request")
         for text in body.texts:
             self._check_short(text)
-        if body.beam > self._limits.most_beam:
-            raise UserError(f"beam={body.beam}: allowed is {self._limits.most_beam} or less")
-        decoding = SearchOptions(**body.model_dump(exclude={"model", "texts"}), precision=served.precision)
+        most = self._limits.most_beam
+        beam = body.beam if "beam" in body.model_fields_set else min(body.beam, most)
+        if beam > most:
+            raise UserError(f"beam={beam}: allowed is {most} or less")
+        options = body.model_dump(exclude={"model", "texts", "beam"})
+        decoding = SearchOptions(**options, beam=beam, precision=served.precision)
         answers = await self._answers(TranslationWork(served.translator, decoding), body.texts, request)
         translations = [translation(hypotheses, body.alignments) for hypotheses in answers]
         return schemas.Translations(model=served.name, translations=translations)

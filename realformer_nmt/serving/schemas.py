@@ -20,7 +20,9 @@ class ModelRequest(BaseModel):
 
 class Translate(ModelRequest):
     texts: list[str] = Field(min_length=1, description="raw text, a sentence each, without line breaks")
-    beam: int = Field(SearchOptions.beam, ge=1, le=MOST_BEAM)
+    beam: int = Field(
+        SearchOptions.beam, ge=1, le=MOST_BEAM, description="without it the server's most_beam, if that is smaller"
+    )
     nbest: int = Field(SearchOptions.nbest, ge=1, le=MOST_BEAM, description="hypotheses of each text")
     lenpen: Annotated[float, LENGTH_PENALTY] = SearchOptions.lenpen
     max_len_a: float = Field(

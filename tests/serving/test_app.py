@@ -224,3 +224,13 @@ def test_of_several_models_one_has_to_be_named(served: dict[str, Served], model:
         assert (refused.status, "model is one of one, two" in refused.json["error"]) == (422, True)
         response = client.post("/translate", {"texts": ["a"], "model": "two"})
         assert (response.json["model"], hypotheses(response)[0][0][0]) == ("two", model.translate(["a"])[0])
+
+
+def test_without_a_beam_the_limit_of_the_server_is_kept(
+    served: dict[str, Served], model: Translator, texts: list[str]
+) -> None:
+    with serving(served, Limits(most_beam=2)) as client:
+        response = client.post("/translate", {"texts": texts})
+        assert [each[0][0] for each in hypotheses(response)] == model.translate(texts, beam=2)
+        refused = client.post("/translate", {"texts": texts, "beam": 5})
+        assert (refused.status, refused.json["error"]) == (422, "beam=5: allowed is 2 or less")
