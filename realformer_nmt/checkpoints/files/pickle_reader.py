@@ -4,7 +4,7 @@ It returns nodes: plain values, the names of classes and functions, and descript
 for. rebuilders.py builds the values from them. Its operations are those of pickle's protocol 2, which torch.save uses.
 
 Why not torch.load(weights_only=True), with the classes of numpy and argparse that fairseq's files need, and
-zipfile.testzip: in torch 2.13.0 they take 49 of the 248 archives of reliability/hostile_pickles.py. A meter of numpy
+zipfile.testzip: in torch 2.13.0 they take 49 of 248 archives of reliability/hostile_pickles.py. A meter of numpy
 objects ends `average` with signal 11, a weight of 16 bytes is read as 4 TB, an array has numbers that were never set,
 lists stand in themselves or 100,000 deep, options get a __class__. Code of a file was never run, and each of 1,200
 flipped bits was refused or without effect.
