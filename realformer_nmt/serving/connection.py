@@ -1,7 +1,8 @@
 """HTTP connections on which every complete request is answered, and every answer can be read.
 
 uvicorn closes a connection when the client shuts down its side, shutdown(SHUT_WR), before its request is answered. It
-also closes while a body that is too large still arrives, which resets the connection before the 413 is read.
+also closes while a body that is too large still arrives, which resets the connection before the 413 is read. And it
+waits without end for the rest of a request's head.
 """
 
 import asyncio
@@ -9,6 +10,8 @@ from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from realformer_nmt.serving.http_errors import late
 
 LINGERING = 30  # seconds in which the rest of a body is read and dropped, as nginx does
 PRESENT = 0.5  # seconds between checks that a client that has stopped sending is still connected
@@ -18,16 +21,41 @@ CONTINUE = h11.InformationalResponse(status_code=100, headers=[])
 class Connection(asyncio.Protocol):
     """Protocol for the event loop that forwards to uvicorn's h11 protocol, even if httptools is installed."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, seconds: float, **options: Any) -> None:
         self.http = H11Protocol(**options)
+        self.seconds = seconds  # in which the head of a request arrives
+        self.head: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = Lingering(transport, self.http)
         self.http.connection_made(self.transport)
+        self.time_head()
 
     def data_received(self, data: bytes) -> None:
         if not self.transport.is_closing():
             self.http.data_received(data)
+            self.time_head()
+
+    def time_head(self) -> None:
+        """Give a head that is not complete its time; uvicorn ends a connection that is idle after an answer."""
+        if self.http.conn.their_state is not h11.IDLE:
+            self.stop_timing()
+        elif self.head is None:
+            self.head = self.http.loop.call_later(self.seconds, self.refuse_head)
+
+    def stop_timing(self) -> None:
+        if self.head is not None:
+            self.head.cancel()
+            self.head = None
+
+    def refuse_head(self) -> None:
+        """Answer 408 where a part of a head has arrived, and close."""
+        conn, answer = self.http.conn, late(self.seconds).response()
+        if conn.trailing_data[0] and not self.transport.is_closing():
+            start = h11.Response(status_code=answer.status_code, headers=answer.raw_headers)
+            for event in (start, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
+                self.transport.write(conn.send(event) or b"")
+        self.transport.close()
 
     def eof_received(self) -> bool:
         """Return whether the connection stays open for an answer."""
@@ -51,6 +79,7 @@ class Connection(asyncio.Protocol):
         self.http.loop.call_later(PRESENT, self.probe)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.stop_timing()
         self.transport.lost()
         self.http.connection_lost(exc)
 

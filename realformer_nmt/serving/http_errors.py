@@ -19,3 +19,9 @@ class RefusalError(Exception):
 
 def busy(message: str) -> RefusalError:
     return RefusalError(503, message, {"Retry-After": "1"})
+
+
+def late(seconds: float) -> RefusalError:
+    return RefusalError(
+        408, f"the request did not arrive within {seconds} seconds: send it again", {"Connection": "close"}
+    )

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.serving.http_errors import RefusalError
+from realformer_nmt.serving.http_errors import RefusalError, late
 from realformer_nmt.serving.limits import Limits
 
 POLICY = (
@@ -70,8 +70,7 @@ class Guard:
         try:
             await asyncio.wait_for(self._read(receive, parts), self.limits.most_seconds)
         except asyncio.TimeoutError as error:
-            message = f"the request did not arrive within {self.limits.most_seconds} seconds: send it again"
-            raise RefusalError(408, message, {"Connection": "close"}) from error
+            raise late(self.limits.most_seconds) from error
         return b"".join(parts)
 
     async def _read(self, receive: Receive, parts: list[bytes]) -> None:

@@ -7,7 +7,9 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -62,7 +64,7 @@ def build(app: ASGIApp, seconds: float) -> Server:
     """Build a server without a log of its requests."""
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=cast("type[asyncio.Protocol]", partial(Connection, seconds)),
         access_log=False,
         log_config=None,
         log_level="warning",

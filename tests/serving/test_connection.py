@@ -101,3 +101,29 @@ def test_all_of_them_at_once_leave_nothing_behind(client: Client) -> None:
     for thread in threads:
         thread.join()
     assert client.get("/health").status == 200
+
+
+def test_a_head_that_does_not_arrive_in_time_ends_the_connection() -> None:
+    with serving({}, Limits(most_seconds=0.5)) as client:
+        with client.begun(b"") as connection:
+            assert received(connection) == b""
+        with client.begun(GET.encode()) as connection:
+            answer = received(connection)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert answer.endswith(b'{"error": "the request did not arrive within 0.5 seconds: send it again"}')
+
+
+def test_a_connection_that_is_kept_alive_may_idle_and_then_its_next_head_is_timed() -> None:
+    with (
+        serving({}, Limits(most_seconds=0.5)) as client,
+        client.begun(b"") as connection,
+        connection.makefile("rb") as file,
+    ):
+        for pause in (0, 1):
+            time.sleep(pause)
+            connection.sendall(f"{GET}\r\n".encode())
+            assert file.readline().startswith(b"HTTP/1.1 200 ")
+            assert b"".join(iter(file.readline, b"\r\n")).count(b"content-length: 27\r\n") == 1
+            assert file.read(27) == b'{"status":"ok","waiting":0}'
+        connection.sendall(GET.encode())
+        assert file.read().startswith(b"HTTP/1.1 408 ")
