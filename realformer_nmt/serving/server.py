@@ -40,12 +40,16 @@ class Server(uvicorn.Server):
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket bound to the address, before any model is loaded; it does not listen yet."""
+    """Return a socket that listens at the address, before any model is loaded; until then clients wait.
+
+    Bound alone, the address would be free for a second server too, until one of both listens.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
+        listening.listen()
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", error)
         raise UserError(f"--host {host} --port {port}: {reason}; give another, --port 0 is one that is free") from error

@@ -15,7 +15,6 @@ def run(request: ServeRequest) -> int:
         batches = Batches(request.most_waiting)
         hosts = [*LOCAL_NAMES, server.in_address(request.host), *request.name]
         app = interface.interface(models, batches, request.limits(), hosts)
-        listening.listen()  # before the address is printed
         print(f"{', '.join(models)}: {server.address(request.host, listening)}", flush=True)
         server.run(server.build(app, request.most_seconds), listening)
         batches.close()

@@ -95,7 +95,6 @@ def received(connection: socket.socket) -> bytes:
 
 def test_an_address_that_cannot_be_had_is_refused_before_a_model_is_loaded() -> None:
     with server.bound("127.0.0.1", 0) as first:
-        first.listen()
         port = first.getsockname()[1]
         with pytest.raises(UserError, match=f"--port {port}: Address already in use; give another, --port 0"):
             server.bound("127.0.0.1", port)
