@@ -14,10 +14,12 @@ class SeedDifference(NamedTuple):
     p: float
 
 
-def largest_p(differences: Sequence[SeedDifference]) -> float | None:
-    """Return the largest p over seeds; 1 if some seeds differ in one direction and some in the other."""
-    directions = {seed.difference > 0 for seed in differences if seed.difference}
-    return 1.0 if len(directions) > 1 else max((seed.p for seed in differences), default=None)
+def largest_p(differences: Sequence[SeedDifference], of_means: float | None) -> float | None:
+    """Return the largest p over seeds; 1 if not all of them differ as the means do, which may be of more seeds."""
+    signed = [seed.difference for seed in differences] + ([] if of_means is None else [of_means])
+    directions = {(difference > 0) - (difference < 0) for difference in signed}
+    largest = max((seed.p for seed in differences), default=None)
+    return largest if largest is None or len(directions) == 1 else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

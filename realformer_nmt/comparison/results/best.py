@@ -8,7 +8,7 @@ from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow
-from realformer_nmt.comparison.results.summary import holm, largest_p, members
+from realformer_nmt.comparison.results.summary import deltas, holm, largest_p, members
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.p_values import ALPHA
 
@@ -19,7 +19,8 @@ def mark(rows: Sequence[ResultRow], scored: Sequence[Cell], metric: str) -> list
     by_mean = ranked([row for row in rows if row.seeds and metric in row.scores], metric)
     p_values: dict[Group, float] = {}
     for row in by_mean[1:]:
-        p = largest_p(members(row.cells, scored), members(by_mean[0].cells, scored), metric)
+        of_means = deltas(row.scores, by_mean[0].scores)[metric]
+        p = largest_p(members(row.cells, scored), members(by_mean[0].cells, scored), metric, of_means)
         if p is not None:
             p_values[group(row)] = p
     corrected = holm(p_values)

@@ -65,7 +65,8 @@ def compared(
 ) -> OutsideRow:
     """Return the row of a text beside the baseline's row at one place; of several seeds the largest p counts."""
     means = {name: score.mean for name, score in place.scores.items()} if place else {}
-    p = largest_p(system, members(place.cells, scored), tested(grid.drawn)) if place else None
+    delta = {name: s.score - means[name] for name, s in system.scores.items() if name in means}
+    p = largest_p(system, members(place.cells, scored), tested(grid.drawn), delta.get(grid.drawn)) if place else None
     return OutsideRow(
         name=text.name,
         file=str(text.file),
@@ -76,17 +77,17 @@ def compared(
         depth=place.depth if place else None,
         layers=place.layers if place else [],
         axes=place.axes if place else {},
-        delta={name: s.score - means[name] for name, s in system.scores.items() if name in means},
+        delta=delta,
         p=p,
         p_is_bound=p is not None and p_values.is_bound(p, SAMPLES),
     )
 
 
-def largest_p(system: System, baselines: Sequence[Cell], metric: str) -> float | None:
+def largest_p(system: System, baselines: Sequence[Cell], metric: str, of_means: float | None) -> float | None:
     """Return the largest p over the baseline's seeds that were scored by the metric and on the same reference, 1 if
-    their differences have opposite signs."""
+    they do not all differ as the means do."""
     systems = [tested_system.read(cell.scores) for cell in baselines]
     scored = [each for each in systems if each.is_scored(metric)]
     same = [each for each in scored if each.reference_sha256 == system.reference_sha256]
     tests = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0] for each in same]
-    return p_values.largest_p([p_values.SeedDifference(test.difference, test.p) for test in tests])
+    return p_values.largest_p([p_values.SeedDifference(test.difference, test.p) for test in tests], of_means)

@@ -2,8 +2,8 @@
 
 The test of a difference asks whether it would hold on other sentences. Every seed of a family is tested against the
 same seed of the baseline, and the largest p is reported, or 1 if the signs differ: the difference must hold at every
-seed (Berger 1982's intersection-union test, whose level needs no correction). Holm's correction is over the whole
-table.
+seed (Berger 1982's intersection-union test, whose level needs no correction). The difference of the means must have
+that sign, too: they may be of more seeds than both have. Holm's correction is over the whole table.
 """
 
 import statistics
@@ -47,7 +47,8 @@ def rows(results: Sequence[CellResult], scored: Sequence[Cell], metric: str, bas
     p_values: dict[Group, float] = {}
     for family, place in groups:
         if family != baseline and (baseline, place) in groups:
-            p = largest_p(cells[family, place], cells[baseline, place], metric)
+            of_means = deltas(means[family, place], means[baseline, place]).get(metric)
+            p = largest_p(cells[family, place], cells[baseline, place], metric, of_means)
             if p is not None:
                 p_values[family, place] = p
     corrected = holm(p_values)
@@ -117,18 +118,22 @@ def difference(means: Means, baseline: Means | None, p: float | None, p_holm: fl
     is_bound = p is not None and corrections.is_bound(p, SAMPLES)
     if baseline is None:
         return Difference(None, p, p_holm, is_bound)
-    delta: dict[str, Number] = {
-        name: score.mean - baseline[name].mean for name, score in means.items() if name in baseline
-    }
-    return Difference(delta or None, p, p_holm, is_bound)
+    return Difference(deltas(means, baseline) or None, p, p_holm, is_bound)
 
 
-def largest_p(candidates: Sequence[Cell], baselines: Sequence[Cell], metric: str) -> float | None:
-    """Return the largest p over the seeds that both have, 1 if their differences have opposite signs."""
+def deltas(means: Means, baseline: Means) -> dict[str, Number]:
+    """Return the differences of the metrics that both have."""
+    return {name: score.mean - baseline[name].mean for name, score in means.items() if name in baseline}
+
+
+def largest_p(
+    candidates: Sequence[Cell], baselines: Sequence[Cell], metric: str, of_means: Number | None
+) -> float | None:
+    """Return the largest p over the seeds that both have, 1 if they do not all differ as the means do."""
     by_seed = {cell.seed: cell for cell in baselines}
     pairs = [(cell, by_seed[cell.seed]) for cell in candidates if cell.seed in by_seed]
     differences = [compare(candidate, baseline, metric) for candidate, baseline in pairs]
-    return corrections.largest_p([each for each in differences if each is not None])
+    return corrections.largest_p([each for each in differences if each is not None], of_means)
 
 
 def compare(candidate: Cell, baseline: Cell, metric: str) -> corrections.SeedDifference | None:

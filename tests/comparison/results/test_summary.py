@@ -113,7 +113,24 @@ def test_a_family_that_is_better_with_one_seed_and_worse_with_another_differs_by
     rows = summary.rows(table, scored(cells), "bleu", "base")
     assert (rows[1].p, rows[1].p_holm) == (1, 1)
     assert all(row.best for row in best.mark(rows, scored(cells), "bleu"))
-    assert outside_rows.largest_p(tested_system.read(cells[0].scores), cells[2:], "bleu") == 1
+    assert outside_rows.largest_p(tested_system.read(cells[0].scores), cells[2:], "bleu", None) == 1
+
+
+def test_p_is_1_where_a_seed_of_one_alone_turns_the_means_around(tmp_path: Path) -> None:
+    """Ours is better at seed 1, which both have; the baseline's mean is the better one by its seed 2, where ours is
+    stuck."""
+    cells = [make_cell(tmp_path, "base", 1), make_cell(tmp_path, "base", 2)]
+    cells += [make_cell(tmp_path, "ours", 1), make_cell(tmp_path, "ours", 2, "stuck")]
+    scores, states = [50.0, 99.0, 70.0, 0.5], ["done", "done", "done", "stuck"]
+    table = [described(cell, state, score) for cell, state, score in zip(cells, states, scores, strict=True)]
+    assert p_of_sacrebleu("ours", 1) < 0.05
+    rows = best.mark(summary.rows(table, scored(cells), "bleu", "base"), scored(cells), "bleu")
+    assert (rows[1].delta["bleu"], rows[1].p, rows[1].p_best) == (70 - 74.5, 1, 1)
+    assert [row.best for row in rows] == [True, True]
+    system = tested_system.read(cells[2].scores)
+    expected = {None: p_of_sacrebleu("ours", 1), 1.0: p_of_sacrebleu("ours", 1), -4.5: 1, 0.0: 1}
+    computed = {of_means: outside_rows.largest_p(system, cells[:1], "bleu", of_means) for of_means in expected}
+    assert computed == expected
 
 
 def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
@@ -156,4 +173,4 @@ def test_a_metric_that_the_cells_are_not_scored_by_yet_has_no_p(tmp_path: Path) 
     assert rows[1].delta == {"bleu": 0}
     comet = Score(metric="COMET", score=0.8, signature="", segments=[0.8] * len(REFERENCE))
     system = replace(tested_system.read(cells[0].scores), scores={"comet": comet})
-    assert outside_rows.largest_p(system, cells, "comet") is None
+    assert outside_rows.largest_p(system, cells, "comet", None) is None
