@@ -14,6 +14,7 @@ from realformer_nmt.comparison.report.formatting import (
     printable,
     spread,
 )
+from realformer_nmt.comparison.report.plots import lowest_drawn, means
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
 
@@ -63,7 +64,7 @@ def against(results: Results, name: str) -> Drawing:
     for axes in grid[-1]:
         axes.set_xlabel(axis_label(name))
         axes.set_xticks(range(len(values)), [printable(category(value)) for value in values])
-    grid[0, 0].set_ylim(bottom=max(0.0, grid[0, 0].get_ylim()[0]))
+    grid[0, 0].set_ylim(bottom=max(lowest_drawn(means(results)), grid[0, 0].get_ylim()[0]))
     drawing.legend(grid[0, 0])
     return drawing
 
@@ -85,18 +86,18 @@ def titled(row: ResultRow, coordinates: dict[str, Coordinate], rows: Sequence[Re
 def draw(
     drawing: Drawing, axes: Axes, results: Results, rows: Sequence[ResultRow], at: Sequence[Any], values: Sequence[Any]
 ) -> None:
-    names, metric = families(results), results.metric
+    names, metric, lowest = families(results), results.metric, lowest_drawn(means(results))
     for place, (family, look) in enumerate(looks(names).items()):
         by_x = {values.index(value): row for row, value in zip(rows, at, strict=True) if row.family == family}
         scores = {x: row.scores[metric] for x, row in by_x.items() if row.seeds and metric in row.scores}
         dodge = (place - (len(names) - 1) / 2) * DODGE
         where = [x + dodge for x in range(len(values))]
-        means = [scores[x].mean if x in scores else math.nan for x in range(len(values))]  # no line over a failure
-        (line,) = axes.plot(where, means, color=look.colour, marker=look.marker, label=printable(family))
+        heights = [scores[x].mean if x in scores else math.nan for x in range(len(values))]  # no line over a failure
+        (line,) = axes.plot(where, heights, color=look.colour, marker=look.marker, label=printable(family))
         drawing.mark(line, "axis", "; ".join([family, *map(spread, scores.values())]))
         for x, score in scores.items():
             if score.deviation is not None:
-                ends = [max(0.0, score.mean - score.deviation), score.mean + score.deviation]
+                ends = [max(lowest, score.mean - score.deviation), score.mean + score.deviation]
                 axes.plot([x + dodge] * 2, ends, color=look.colour, marker="_", markersize=6, linewidth=1.0)
         for x, row in by_x.items():
             if row.failed:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.report.formatting import drawn_metric, families, placed, printable, short
+from realformer_nmt.comparison.report.plots import lowest_drawn
 from realformer_nmt.comparison.report.side_labels import Label, beside, room
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
@@ -15,14 +16,13 @@ MINUTES = 60.0  # an hour
 
 
 class Spread(NamedTuple):
-    """Mean and deviation over seeds; what is drawn is never below 0."""
+    """Mean and deviation over seeds."""
 
     mean: float
     deviation: float
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        return max(0.0, self.mean - self.deviation), self.mean + self.deviation
+    def ends(self, lowest: float) -> tuple[float, float]:
+        return max(lowest, self.mean - self.deviation), self.mean + self.deviation
 
 
 class CostPoint(NamedTuple):
@@ -45,14 +45,14 @@ def cost(results: Results) -> Drawing | None:
     drawing = Drawing(f"{metric.label} against {unit} of training", WIDTH, HEIGHT, {})
     axes: Axes = drawing.figure.subplots()
     axes.set(xlabel=f"{unit} a training", ylabel=printable(metric.label))
-    look = looks(families(results))
-    labels = [draw(drawing, axes, point, look[point.row.family], factor) for point in points]
+    look, lowest = looks(families(results)), lowest_drawn(point.score.mean for point in points)
+    labels = [draw(drawing, axes, point, look[point.row.family], factor, lowest) for point in points]
     if longest > 20 * min(point.cost.mean for point in points) > 0:
         axes.set_xscale("log")
         plain(axes.xaxis)
     else:
         axes.set_xlim(left=0)
-    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
+    axes.set_ylim(bottom=max(lowest, axes.get_ylim()[0]))
     room(drawing, [label.text for label in labels], len(labels))
     beside(drawing, axes, labels)
     return drawing
@@ -73,9 +73,9 @@ def spread(values: list[Number]) -> Spread:
     return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
 
 
-def draw(drawing: Drawing, axes: Axes, point: CostPoint, look: Look, factor: float) -> Label:
+def draw(drawing: Drawing, axes: Axes, point: CostPoint, look: Look, factor: float, lowest: float) -> Label:
     x, y = point.cost.mean * factor, point.score.mean
-    bars = [([x, x], point.score.ends), ([end * factor for end in point.cost.ends], [y, y])]
+    bars = [([x, x], point.score.ends(lowest)), ([end * factor for end in point.cost.ends(0.0)], [y, y])]
     for xs, ys in bars:
         if xs[0] != xs[1] or ys[0] != ys[1]:
             (bar,) = axes.plot(xs, ys, color=look.colour, linewidth=1.1, alpha=0.8)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from realformer_nmt.comparison.report.formatting import (
     deep,
@@ -46,12 +46,22 @@ def by_depth(results: Results) -> Drawing:
     for place, (family, look) in enumerate(looks(families(results)).items()):
         draw_family(drawing, axes, results, family, look, (place - (len(families(results)) - 1) / 2) * DODGE)
     draw_published(drawing, axes, results)
-    axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
-    if not any(row.seeds and results.metric in row.scores for row in results.rows):
+    axes.set_ylim(bottom=max(lowest_drawn(means(results)), axes.get_ylim()[0]))
+    if not means(results):
         axes.text(0.5, 0.5, "no cell has a score", transform=axes.transAxes, ha="center", alpha=FAINT)
         axes.set_yticks([])
     drawing.legend(axes)
     return drawing
+
+
+def means(results: Results) -> list[float]:
+    """Return the means that a plot shows, of all rows."""
+    return [row.scores[results.metric].mean for row in results.rows if row.seeds and results.metric in row.scores]
+
+
+def lowest_drawn(heights: Iterable[float]) -> float:
+    """Return where deviations and axes end below: at 0, unless some mean is below it."""
+    return -math.inf if any(height < 0 for height in heights) else 0.0
 
 
 def counted(results: Results) -> str:
@@ -62,18 +72,18 @@ def counted(results: Results) -> str:
 
 
 def draw_family(drawing: Drawing, axes: Axes, results: Results, family: str, look: Look, dodge: float) -> None:
-    places, metric = list(depths(results)), results.metric
+    places, metric, lowest = list(depths(results)), results.metric, lowest_drawn(means(results))
     rows = [row for row in results.rows if row.family == family and row.seeds]
     scores = {row.depth: row.scores[metric] for row in rows if metric in row.scores}
     where = [place + dodge for place in range(len(places))]
-    means = [scores[depth].mean if depth in scores else math.nan for depth in places]  # no line over a failure
-    (line,) = axes.plot(where, means, color=look.colour, marker=look.marker, label=printable(family))
+    heights = [scores[depth].mean if depth in scores else math.nan for depth in places]  # no line over a failure
+    (line,) = axes.plot(where, heights, color=look.colour, marker=look.marker, label=printable(family))
     texts = [f"{deep(depth)} {spread(score)}" for depth, score in scores.items()]
     drawing.mark(line, "family", f"{family}: {'; '.join(texts) or 'no score'}")
     for x, depth in zip(where, places, strict=True):
         score = scores.get(depth)
         if score and score.deviation is not None:
-            ends = [max(0.0, score.mean - score.deviation), score.mean + score.deviation]
+            ends = [max(lowest, score.mean - score.deviation), score.mean + score.deviation]
             (bar,) = axes.plot([x, x], ends, color=look.colour, marker="_", markersize=7, linewidth=1.1)
             drawing.mark(bar, "deviation", f"{family}: {spread(score)}")
 

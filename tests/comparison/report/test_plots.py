@@ -20,7 +20,7 @@ from grids.sample_results import (
 from lxml import etree
 from msgspec.structs import replace
 
-from realformer_nmt.comparison.report import cell_plots, document, plots
+from realformer_nmt.comparison.report import axis_plots, cell_plots, document, plots
 from realformer_nmt.comparison.report.cell_plots import CellPlots
 from realformer_nmt.figures.drawing import COLOURS, MARKERS, Drawing, looks
 
@@ -146,6 +146,18 @@ def test_a_deviation_ends_at_nothing() -> None:
     axes = plots.by_depth(results).figure.axes[0]
     assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
     assert axes.get_ylim()[0] >= 0
+
+
+def test_a_correlation_below_0_is_drawn_with_its_deviation() -> None:
+    results = sample()
+    scored = [row for row in results.rows if row.scores]
+    for row, mean in zip(scored, [-40.0, *[3.0] * 8], strict=True):
+        row.scores["bleu"] = MeanScore(mean=mean, deviation=4.0)
+    for drawing in (plots.by_depth(results), axis_plots.against(results, axis_plots.DEPTH)):
+        axes = drawing.figure.axes[0]
+        heights = [list(map(float, line.get_ydata())) for line in axes.lines]
+        assert ([-44.0, -36.0] in heights, heights.count([-1.0, 7.0])) == (True, 8)
+        assert axes.get_ylim()[0] < -44
 
 
 def test_the_curves_of_a_cell() -> None:
