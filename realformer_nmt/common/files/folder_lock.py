@@ -3,12 +3,15 @@
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import open_regular_file, writing
+
+PROBE = 0.01  # seconds, more than is_locked holds a lock
 
 
 class HeldError(UserError):
@@ -21,13 +24,22 @@ def take(file: Path, doing: str) -> IO[str]:
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = os.fdopen(open_regular_file(file, os.O_WRONLY | os.O_CREAT), "w")
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_alone(lock)
     except OSError as error:
         lock.close()
         if not isinstance(error, BlockingIOError):
             raise
         raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
     return lock
+
+
+def lock_alone(lock: IO[str]) -> None:
+    """Lock an open file; try twice, for another process may only ask whether it is locked."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(PROBE)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager
@@ -38,9 +50,13 @@ def locked(file: Path, doing: str) -> Iterator[int]:
 
 
 def is_locked(file: Path) -> bool:
-    """Tell whether another process holds the lock."""
-    try:
-        with locked(file, "holds"):
+    """Tell whether another process holds the lock; this writes nothing, for a folder may be another user's."""
+    with writing(file):
+        try:
+            with os.fdopen(open_regular_file(file, os.O_RDONLY)) as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
             return False
-    except HeldError:
-        return True
+        except BlockingIOError:
+            return True
+    return False

@@ -1,8 +1,10 @@
 """A lock between processes, which ends with the one that holds it."""
 
+import fcntl
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from realformer_nmt.common.files.folder_lock import is_locked, locked
 
 HOLD = """
 import sys
+import time
 from pathlib import Path
 from realformer_nmt.common.files.folder_lock import locked
 with locked(Path(sys.argv[1]), "bakes"):
@@ -44,6 +47,24 @@ def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_pa
     assert not is_locked(file)
     with locked(file, "bakes"):
         pass
+
+
+def test_who_asks_for_a_lock_writes_nothing_and_keeps_nobody_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "folder" / ".lock"
+    assert not is_locked(file)
+    assert not file.parent.exists()
+    with locked(file, "bakes"):
+        pass
+    with file.open() as other:
+        fcntl.flock(other, fcntl.LOCK_SH)  # as another process does that asks
+        assert not is_locked(file)
+        with pytest.raises(UserError, match="another process bakes it"), locked(file, "bakes"):
+            pass
+        monkeypatch.setattr(time, "sleep", lambda _: fcntl.flock(other, fcntl.LOCK_UN))
+        with locked(file, "bakes"):
+            assert is_locked(file)
 
 
 def test_a_lock_cuts_off_nothing_where_a_link_leads(tmp_path: Path) -> None:
