@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import writing
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_files import DAMAGED, CellFiles
 from realformer_nmt.comparison.running.freshness import CellState
 
 NOTHING = "nothing was merged"
@@ -45,6 +45,10 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
         if state.differences:
             changes = "; ".join(state.differences)
             raise UserError(f"{state.cell.folder} is not what the grid asks for: {changes}; {NOTHING}")
+        if state is not here and state.state == DAMAGED:
+            raise UserError(
+                f"{state.cell.folder} is damaged: {state.evidence}; copy it whole, then merge it; {NOTHING}"
+            )
     if not finished:
         return None
     first, folder = finished[0].cell, here.cell.folder
