@@ -68,6 +68,13 @@ def read(path: Path) -> System:
     )
 
 
+def comparable(systems: Sequence[System], metric: str) -> bool:
+    """Tell whether a metric can be tested: all were scored by it, by one model, and on one reference."""
+    if len({system.reference_sha256 for system in systems}) > 1 or not all(each.is_scored(metric) for each in systems):
+        return False
+    return not metric_table.METRICS[metric].neural or len({system.model(metric) for system in systems}) == 1
+
+
 def check_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
     first = systems[0]
     for path, system in zip(paths, systems, strict=True):

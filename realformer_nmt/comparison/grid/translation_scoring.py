@@ -34,11 +34,9 @@ def tested(metric: str) -> str:
 
 def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> SeedDifference | None:
     """Return the difference of two run.json with its p; None where they translated other test sets, or one has no
-    scores of the metric yet."""
+    scores of the metric yet, or those of another model."""
     systems = [tested_system.read(scores) for scores in (baseline, candidate)]
-    if len({system.reference_sha256 for system in systems}) > 1:
-        return None
-    if not all(system.is_scored(tested(metric)) for system in systems):
+    if not tested_system.comparable(systems, tested(metric)):
         return None
     (comparison,) = significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)
     return SeedDifference(comparison.difference, comparison.p)

@@ -84,10 +84,9 @@ def compared(
 
 
 def largest_p(system: System, baselines: Sequence[Cell], metric: str, of_means: float | None) -> float | None:
-    """Return the largest p over the baseline's seeds that were scored by the metric and on the same reference, 1 if
-    they do not all differ as the means do."""
+    """Return the largest p over the baseline's seeds that were scored by the metric, of the same model, and on the
+    same reference, 1 if they do not all differ as the means do."""
     systems = [tested_system.read(cell.scores) for cell in baselines]
-    scored = [each for each in systems if each.is_scored(metric)]
-    same = [each for each in scored if each.reference_sha256 == system.reference_sha256]
+    same = [each for each in systems if tested_system.comparable([each, system], metric)]
     tests = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0] for each in same]
     return p_values.largest_p([p_values.SeedDifference(test.difference, test.p) for test in tests], of_means)

@@ -174,3 +174,21 @@ def test_a_metric_that_the_cells_are_not_scored_by_yet_has_no_p(tmp_path: Path) 
     comet = Score(metric="COMET", score=0.8, signature="", segments=[0.8] * len(REFERENCE))
     system = replace(tested_system.read(cells[0].scores), scores={"comet": comet})
     assert outside_rows.largest_p(system, cells, "comet", None) is None
+
+
+def score_by_comet(cell: Cell, model: str) -> None:
+    run = checksummed_json.read(cell.scores, "")
+    segments = [cell.seed + len(cell.family) + n / 100 for n in range(len(REFERENCE))]
+    comet = {"metric": "COMET", "score": sum(segments) / len(segments), "segments": segments}
+    checksummed_json.write(cell.scores, {**run, "scores": {"comet": {**comet, "signature": f"sha256:{model}"}}})
+
+
+def test_scores_of_two_models_have_no_p(tmp_path: Path) -> None:
+    """Of seed 2 both were scored by one model, of seed 1 not; an outside text by the model of one of them."""
+    cells = [make_cell(tmp_path, family, seed) for family in ("base", "mixed") for seed in (1, 2)]
+    for cell, model in zip(cells, ("old", "new", "new", "new"), strict=True):
+        score_by_comet(cell, model)
+    base, mixed = cells[:2], cells[2:]
+    assert [summary.largest_p(mixed[n:][:1], base, "comet", None) is None for n in (0, 1)] == [True, False]
+    system = tested_system.read(mixed[0].scores)
+    assert [outside_rows.largest_p(system, [cell], "comet", None) is None for cell in base] == [True, False]
