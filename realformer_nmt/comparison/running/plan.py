@@ -45,8 +45,7 @@ def check_trainings(cells: Sequence[CellState]) -> None:
         except UserError as error:
             refused.setdefault(str(error), []).append(state.cell.name)
     if refused:
-        messages = "; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items())
-        raise UserError(f"{messages}; set these options in [budget] or [train] of the grid")
+        raise UserError("; ".join(f"{', '.join(names)}: {error}" for error, names in refused.items()))
 
 
 def check_training(state: CellState) -> None:
@@ -61,9 +60,18 @@ def check_training(state: CellState) -> None:
             )
         if request.begin_with:
             run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
-        trainings.check_planned(state.planned, [evaluate.subset for evaluate in cell.requests(EvaluateRequest)])
+        check_options(state)
     elif not averaged.done:
         averaging.select(cell.requests(AverageRequest)[0])
+
+
+def check_options(state: CellState) -> None:
+    """Refuse settings with which the training would not end well, and say where they are set."""
+    try:
+        subsets = [evaluate.subset for evaluate in state.cell.requests(EvaluateRequest)]
+        trainings.check_planned(state.planned, subsets)
+    except UserError as error:
+        raise UserError(f"{error}; set these options in [budget] or [train] of the grid") from error
 
 
 def cost(planned: PlannedTraining) -> Cost:

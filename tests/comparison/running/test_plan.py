@@ -97,8 +97,18 @@ def test_a_training_too_short_for_its_grid_is_refused_by_name_before_any_starts(
     output = capsys.readouterr()
     assert f"{', '.join(comparisons.DONE)}: {reason}" in output.err
     assert advice in output.err
+    assert output.err.endswith("; set these options in [budget] or [train] of the grid\n")
     assert not any(name in output.out + output.err for name in (comparisons.STUCK, comparisons.DIVERGED))
     assert not (tmp_path / "runs" / "cells").exists()
+
+
+def test_a_start_that_is_not_there_is_no_matter_of_options(
+    tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = comparisons.write_grid(tmp_path, toy_corpus)
+    grid.write_text(f'pretrained = "none.pt"\n{grid.read_text()}')
+    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", "--plan"]) == 1
+    assert capsys.readouterr().err.endswith("names it as the start of this cell: train it first\n")
 
 
 def test_trackers_are_for_the_command_line_to_ask_and_log_each_cell(
