@@ -93,7 +93,7 @@ def test_nothing_is_drawn_below_nothing() -> None:
 
 
 def test_a_correlation_below_0_is_drawn_with_its_deviation() -> None:
-    """Of -41, -40 and -39 the mean is -40 and the deviation 1."""
+    """The mean of -41, -40 and -39 is -40, the deviation 1."""
     results = sample()
     results.cells[:] = [costing(cell, 1.0, cell.seed - 42.0) for cell in results.cells]
     axes = drawn(results).figure.axes[0]

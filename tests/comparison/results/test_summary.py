@@ -184,7 +184,7 @@ def score_by_comet(cell: Cell, model: str) -> None:
 
 
 def test_scores_of_two_models_have_no_p(tmp_path: Path) -> None:
-    """Of seed 2 both were scored by one model, of seed 1 not; an outside text by the model of one of them."""
+    """One model scored both at seed 2, two models at seed 1; an outside text has the model of one of them."""
     cells = [make_cell(tmp_path, family, seed) for family in ("base", "mixed") for seed in (1, 2)]
     for cell, model in zip(cells, ("old", "new", "new", "new"), strict=True):
         score_by_comet(cell, model)

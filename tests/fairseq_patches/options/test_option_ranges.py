@@ -158,10 +158,10 @@ def test_two_passes_that_cannot_differ_are_refused() -> None:
 
 def test_a_loss_of_attention_is_refused_where_there_is_none() -> None:
     words = ("--cpu", "--max-epoch", 3, "--criterion", "label_smoothed_cross_entropy_with_alignment")
-    ours, stock = ("--arch", "realformer_tiny"), ("--arch", "transformer")
+    package, stock = ("--arch", "realformer_tiny"), ("--arch", "transformer")
     with pytest.raises(OptionError, match=r"which --arch realformer_tiny does not return: pass --arch transformer"):
-        option_ranges.check_training(configured(*words, *ours, "--load-alignments"))
-    for allowed in (ours, (*stock, "--load-alignments")):
+        option_ranges.check_training(configured(*words, *package, "--load-alignments"))
+    for allowed in (package, (*stock, "--load-alignments")):
         option_ranges.check_training(configured(*words, *allowed))
 
 
