@@ -108,7 +108,7 @@ def test_p_of_samples_is_near_that_of_all_exchanges() -> None:
 
 
 def test_lines_that_change_no_statistic_are_no_differences() -> None:
-    """There are 200 lines: 12 have another wrong word, and one is better, so that each exchange reaches the difference."""
+    """There are 200 lines: 12 have another wrong word, one is better, and each exchange reaches the difference."""
     lines = reference(200)
     one = [f"{line} y" if place < 12 else line for place, line in enumerate(lines)]
     other = [f"{line} z" if place < 12 else line for place, line in enumerate(lines)]
