@@ -128,6 +128,17 @@ def test_scores_and_losses_at_two_budgets() -> None:
             assert shown(row[f"{family}`, loss"], scores["valid_loss"]["score"])
 
 
+def test_what_the_second_seed_of_the_longer_training_says() -> None:
+    """Its loss is that of the first Pre-LN, to two digits."""
+    (second,) = record("multi30k_128/longer_seed_2.json")["cells"]
+    (first,) = (cell for cell in record("multi30k_128/longer.json")["cells"] if cell["family"] == "pre_ln")
+    loss, bleu = (f"{second['scores'][name]['score']:.2f}" for name in ("valid_loss", "bleu"))
+    assert f"{first['scores']['valid_loss']['score']:.2f}" == loss
+    assert f"RealFormer ends at {loss} bits, as Pre-LN's first, and has {bleu} BLEU" in WORDS
+    begun = " ".join(beside("multi30k_128").split())
+    assert f"RealFormer's second seed ends at {bleu} BLEU and {loss} bits, as Pre-LN's first." in begun
+
+
 def test_what_the_longer_training_says() -> None:
     short, longer = (
         {row["family"]: row for row in rows("crossing", beside("multi30k_128"))},
