@@ -24,13 +24,16 @@ def main(folder: Path) -> int:
         if failure:
             return unasked(failure)
     report = folder / "report.json"
-    report.unlink(missing_ok=True)
-    pins = [word for file in PINS for word in ("--requirement", file)]
-    ask = [*pins, "--require-hashes", "--disable-pip", "--progress-spinner", "off"]
-    failure = tried([str(program), *ask, "--format", "json", "--output", str(report)])
-    if not report.is_file():
-        return unasked(failure or "it wrote no report")
-    return report_flaws(json.loads(report.read_text(encoding="utf-8")))
+    packages: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for file in PINS:  # one by one, as pip-audit refuses a package that two files pin
+        report.unlink(missing_ok=True)
+        ask = ["--requirement", file, "--require-hashes", "--disable-pip", "--progress-spinner", "off"]
+        failure = tried([str(program), *ask, "--format", "json", "--output", str(report)])
+        if not report.is_file():
+            return unasked(f"{file}: {failure or 'it wrote no report'}")
+        for package in json.loads(report.read_text(encoding="utf-8"))["dependencies"]:
+            packages[package["name"], package.get("version")] = package
+    return report_flaws(list(packages.values()))
 
 
 def tried(command: Sequence[str]) -> str | None:
@@ -47,8 +50,7 @@ def unasked(why: str) -> int:
     return 0
 
 
-def report_flaws(report: dict[str, Any]) -> int:
-    packages = report["dependencies"]
+def report_flaws(packages: Sequence[dict[str, Any]]) -> int:
     audited_packages = [package for package in packages if "vulns" in package]
     if not audited_packages:
         return unasked(packages[0]["skip_reason"] if packages else "constraints.txt pins nothing")

@@ -41,6 +41,19 @@ def test_known_vulnerabilities_fail(
     assert line in capsys.readouterr().out
 
 
+def test_each_file_of_pins_is_looked_at_alone(
+    audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """pip-audit refuses a package that two of its files pin, as certifi."""
+    (tmp_path / "known").write_text(json.dumps(REPORT))
+    venv = tmp_path / "venv"
+    copy = f"cp '{tmp_path / 'known'}' '{venv / 'report.json'}'"
+    script = f"""test $(printf '%s\\n' "$@" | grep -c requirement) = 1 && {copy}; echo "$2" >> '{tmp_path / "files"}'"""
+    assert audit["main"](pip_audit(venv, script)) == 0
+    assert (tmp_path / "files").read_text().split() == list(audit["PINS"])
+    assert "1 of 1 packages" in capsys.readouterr().out
+
+
 def test_out_of_reach_is_said(audit: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = pip_audit(tmp_path, "echo 'ConnectionError: no route to host' >&2; exit 1")
     assert audit["main"](folder) == 0
