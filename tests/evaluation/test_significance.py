@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from programs import argv
-from programs.program import realformer_nmt
+from programs.program import REPOSITORY, realformer_nmt
 from sacrebleu.metrics import BLEU
 from texts.translation_records import record
 
@@ -19,7 +19,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation import significance, tested_system
-from realformer_nmt.evaluation.exchanges import Exchanges
+from realformer_nmt.evaluation.exchanges import FEW, Exchanges
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.significance import SignificanceRequest, compare
 from realformer_nmt.evaluation.tested_system import System
@@ -93,6 +93,11 @@ def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> Non
         (row,) = compare(systems, ["bleu"], test, 1000, 1, 1)
         assert row.p >= min(1.0, 2 / 2**unequal)
         assert not row.significant
+
+
+def test_the_page_says_of_how_many_sentences_all_exchanges_are_tried() -> None:
+    page = (REPOSITORY / "docs" / "comparing.md").read_text()
+    assert f"Of up to {FEW} such sentences all exchanges are tried" in " ".join(page.split())
 
 
 def test_p_of_samples_is_near_that_of_all_exchanges() -> None:

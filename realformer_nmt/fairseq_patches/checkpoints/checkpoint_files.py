@@ -102,14 +102,13 @@ def instead_of(path: Path, replaceable: bool) -> Path:
     newest = integrity.newest(checkpoints)
     if absent and newest is None:
         return path  # the start of a training
-    problem = "is missing" if absent else "was cut off or damaged"
     if newest is None:
         listed = "; ".join(integrity.describe(file) for file in checkpoints)
         raise UserError(
-            f"{path} {problem}, and no complete checkpoint is beside it: {listed}. Restore one, or remove "
+            f"{path} was cut off or damaged, and no complete checkpoint is beside it: {listed}. Restore one, or remove "
             "them to train from the start"
         )
-    description = integrity.describe(newest)
+    problem, description = "is missing" if absent else "was cut off or damaged", integrity.describe(newest)
     logger.warning("%s %s: resuming from %s, the newest complete checkpoint", path, problem, description)
     return newest
 

@@ -13,9 +13,10 @@ import torch
 from fairseq import checkpoint_utils
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs.program import REPOSITORY
 
 from realformer_nmt.checkpoints import inspection
-from realformer_nmt.checkpoints.files import checkpoint_fields, reading
+from realformer_nmt.checkpoints.files import checkpoint_fields, reading, rebuilders
 from realformer_nmt.common.errors import UserError
 from reliability import attacks_checkpoints, hostile_pickles
 from reliability.attacks_checkpoints import READERS
@@ -45,6 +46,11 @@ def test_what_torch_saves_is_what_torch_reads(tmp_path: Path, zipped: bool) -> N
     assert same(actual, expected)
     assert [tensor.dtype for tensor in actual["kinds"]] == [tensor.dtype for tensor in expected["kinds"]]
     assert actual["model"]["a"].data_ptr() == actual["model"]["b"].data_ptr(), "weights that are one stay one"
+
+
+def test_the_page_on_security_counts_the_names_that_are_read() -> None:
+    page = " ".join((REPOSITORY / "SECURITY.md").read_text().split())
+    assert f"it knows {len(rebuilders.BUILDERS)} names, builds only plain values from them" in page
 
 
 @pytest.mark.parametrize("zipped", [True, False])
