@@ -1,5 +1,6 @@
 """The state of a cell, read from its cell.json and from the results beside it."""
 
+import fnmatch
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +22,8 @@ MODEL_FAILED = ("diverged", "stuck")  # an "error" is the machine's
 FINAL = ("done", *MODEL_FAILED)
 ENDED = (*FINAL, "error")  # the next command tries an error again
 DAMAGED = "damaged"  # was done, but its results have changed since
-OF_DONE = {RECORD: RECORD, "run.json": "run*.json"}  # records, and the names that they may have
-RESULTS = ("run*.json", "translation*/translation.json")
+SCORES = "run*.json"
+RESULTS = (SCORES, "translation*/translation.json")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,10 @@ class CellFiles:
         """Return a message for each record that a cell has once it is done."""
         if self.record.state != "done":
             return []
-        return [f"{name} is gone" for name, pattern in OF_DONE.items() if not any(self.cell.folder.glob(pattern))]
+        names = [path.name for path in self.cell.folder.iterdir()]
+        scores = {name: name for name in self.record.scores or ()} or {"run.json": SCORES}  # older records name none
+        patterns = {RECORD: RECORD, **scores}
+        return [f"{name} is gone" for name, pattern in patterns.items() if not fnmatch.filter(names, pattern)]
 
     @functools.cached_property
     def foreign_records(self) -> list[str]:

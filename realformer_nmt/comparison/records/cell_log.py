@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.versions import hardware
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_files import SCORES, CellFiles
 from realformer_nmt.comparison.records.cell_record import CellSession
 
 
@@ -25,6 +25,7 @@ class CellLog:
             cell=cell.name,
             failure=cell.failure,
             grid_digest=cell.grid_digest,
+            scores=[stage.record.name for stage in cell.stages if stage.record.match(SCORES)],
         )
 
     def fault(self, message: str) -> None:

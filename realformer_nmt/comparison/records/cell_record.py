@@ -28,6 +28,7 @@ class CellRecord(Struct, frozen=True, kw_only=True):
     cell: Text | UnsetType | None = UNSET  # its name, absent in records of older versions
     failure: Failure | UnsetType = UNSET  # the rule that it was judged by
     grid_digest: str | UnsetType = field(default=UNSET, name="asked")
+    scores: list[Text] | UnsetType = UNSET  # names of the files that it has once it is done
 
 
 WAITING = CellRecord(state="waiting", sessions=[])  # before the first start

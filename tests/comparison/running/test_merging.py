@@ -111,14 +111,22 @@ def test_a_reference_that_is_not_there_is_named(
     assert "test.tgt, seen from its folder" in message
 
 
-@pytest.mark.parametrize(("name", "pattern"), [("run.json", "run*.json"), ("train.json", "train.json")])
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("run.json", ["run.json"]),  # but run-valid.json is there
+        ("run*.json", ["run.json", "run-valid.json"]),
+        ("train.json", ["train.json"]),
+    ],
+)
 def test_an_incomplete_copy_is_refused(
-    name: str, pattern: str, root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+    pattern: str, names: list[str], root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     cell = halves["there"] / "cells" / DONE[1]
     for record in cell.glob(pattern):
         record.unlink()
-    assert f"{cell} is damaged: {name} is gone; copy it whole" in refused(root, halves, capsys)
+    missing = "; ".join(f"{name} is gone" for name in names)
+    assert f"{cell} is damaged: {missing}; copy it whole" in refused(root, halves, capsys)
 
 
 @pytest.mark.parametrize("path", [None, 5, [], "a\0b"])

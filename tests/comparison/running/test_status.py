@@ -43,6 +43,18 @@ def test_a_cell_that_is_done_and_lacks_a_record_is_damaged(tmp_path: Path, recor
     assert f"{record} is gone" in status.table([CellFiles(cell)])
 
 
+@pytest.mark.parametrize("name", ["run.json", "run-valid.json"])
+def test_a_cell_that_is_done_and_lacks_the_scores_of_one_test_set_is_damaged(tmp_path: Path, name: str) -> None:
+    cell = place(tmp_path, Named("admin", "6", 1))
+    record = {"state": "done", "sessions": [], "scores": ["run.json", "run-valid.json"]}
+    checksummed_json.write(cell.record_file, record)
+    for file in ("train.json", "run.json", "run-valid.json", "run-of_elsewhere.json"):
+        checksummed_json.write(cell.folder / file, {"made_from": {}, "outputs": {}})
+    assert CellFiles(cell).state == "done"
+    (cell.folder / name).unlink()
+    assert (CellFiles(cell).state, CellFiles(cell).evidence) == ("damaged", f"{name} is gone")
+
+
 @pytest.mark.timeout(20)
 def test_a_protocol_that_is_a_pipe_or_no_text_is_left_to_its_reader(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "own.toml")
