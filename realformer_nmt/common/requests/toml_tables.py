@@ -73,6 +73,8 @@ def build(kind: Any, value: Any, key: str) -> Any:
         return constructed(key, kind.parse, build(str, value, key))
     if is_dataclass(kind):
         return build_table(kind, build(dict, value, key), key, {})
+    if origin is dict and inner[1] in SCALARS:
+        return {name: build(inner[1], item, f"{key}.{name}") for name, item in build(dict, value, key).items()}
     plain = origin or kind  # dict of dict[str, object]
     allowed = (int, float) if plain is float else (plain,)  # ratio = 9 is a number too
     if type(value) not in allowed:

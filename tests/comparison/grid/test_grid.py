@@ -58,6 +58,11 @@ REFUSED = {
     PLAIN + "[[override]]\nfamily = 'pre_ln'": "matches no cell of this grid",
     PLAIN + "[[override]]\nfamily = 'nothing'": "family nothing is not one of",
     PLAIN + "[failure]\nmargin = 'much'": "failure.margin: allowed is a number",
+    PLAIN
+    + "[axes]\nlr = [0.1]\n[[override]]\naxes.lr = [0.1]": "override[0].axes.lr: allowed is a number, given was [0.1]",
+    PLAIN + "subsets = ['test', 'v']\n[data]\nfolder = 'x'\nsubwords = 'none'\nreference = 'x'\nreferences.v = 5": (
+        "data.references.v: allowed is a string, given was 5"
+    ),
     PLAIN + "families = ['admin']": "Cannot overwrite a value",
     PLAIN + "[train]\nmax-update = 30": "train: max-update is said by budget: updates, or by an axis; give it there",
     PLAIN + "[budget]\nepochs = 3\n[[override]]\nlayers = '6'\n[override.budget]\nupdates = 300": (
