@@ -104,7 +104,7 @@ def scoring_stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Pro
 
 def beginning(grid: Grid, named: Named) -> Path | None:
     """Return the model that a training begins with: in the folder of a comparison the cell of the same family and
-    depth, of the same seed or the only one."""
+    depth, of the same seed or, where all cells have one seed, of that."""
     if grid.pretrained is None:
         return None
     parts = {"family": named.family, "layers": named.layers, "seed": named.seed}
@@ -114,9 +114,9 @@ def beginning(grid: Grid, named: Named) -> Path | None:
     model = grid.path(written)
     if not (model / CELLS).is_dir():
         return checkpoint_of(model)
-    same = place(model, named._replace(point=())).folder
-    of_any_seed = list((model / CELLS).glob(f"{named.family}-{named.layers}-s*"))  # trained to the end or not
-    return (of_any_seed[0] if len(of_any_seed) == 1 else same) / AVERAGE
+    seeds = {path.name.rpartition("-s")[2] for path in (model / CELLS).glob("[!.]*-s*")}  # trained to the end or not
+    seed = seeds.pop() if len(seeds) == 1 else named.seed
+    return model / CELLS / f"{named.family}-{named.layers}-s{seed}" / AVERAGE
 
 
 def file_or_name(grid: Grid) -> str:

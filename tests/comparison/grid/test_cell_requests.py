@@ -55,6 +55,18 @@ def test_a_cell_begins_with_the_model_of_its_seed_or_of_the_only_one(
     assert models == {seed: pretrained / f"pre_ln-1-s{model}" / "average.pt" for seed, model in expected.items()}
 
 
+def test_a_seed_that_one_family_lacks_is_not_replaced_by_another(tmp_path: Path) -> None:
+    pretrained = tmp_path / "masked" / "cells"
+    for name in ("pre_ln-1-s1", "pre_ln-1-s2", "post_ln-1-s1"):
+        (pretrained / name).mkdir(parents=True)
+    text = TRANSLATED.replace('"pre_ln"', '"pre_ln", "post_ln"')
+    (tmp_path / "grid.toml").write_text(f'pretrained = "masked"\nseeds = [1, 2]\n{text}')
+    cells = cells_of(load(tmp_path / "grid.toml"), tmp_path)
+    models = {cell.name: cell.requests(TrainRequest)[0].begin_with for cell in cells}
+    assert len(models) == 4
+    assert models == {name: pretrained / name / "average.pt" for name in models}
+
+
 @pytest.mark.parametrize(("gpus", "on_cpu"), [(0, ["translate"]), (1, []), (None, [])])
 def test_a_run_without_gpus_is_decoded_on_the_cpu(gpus: int | None, on_cpu: list[str], tmp_path: Path) -> None:
     request = RunRequest(corpus="multi30k_en_de", layers="1", protocol="small", folder=tmp_path, gpus=gpus)
