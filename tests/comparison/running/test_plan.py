@@ -1,6 +1,7 @@
 """The plan's figures against the model that is trained, and its command against a run of it."""
 
 import itertools
+import re
 import shlex
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from grids import comparisons
 from grids.grid_cells import cells_of
 
 from realformer_nmt.cli import main
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan
@@ -46,6 +48,19 @@ def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     assert "all: 10.00" in plan.table(read(cells), [cost], 1.0)
     assert "all: 1.00" in plan.table(read(cells), [cost], 10.0)
     assert "a third of this machine's products'" in plan.table(read(cells), [cost], None)
+
+
+def test_a_record_that_cannot_be_read_is_no_obstacle_to_a_plan(tmp_path: Path, toy_corpus: Path) -> None:
+    grid = load(comparisons.write_grid(tmp_path, toy_corpus))
+    damaged, trained = cells_of(grid, tmp_path)[:2]
+    for cell in (damaged, trained):
+        cell.folder.mkdir(parents=True)
+        checksummed_json.write(cell.folder / "train.json", {"complete": True, "wall_clock_hours": 10.0})
+    (damaged.folder / "train.json").write_text("{")
+    cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
+    text = plan.table(read([damaged, trained]), [cost, cost], None)
+    assert re.search(rf"^{damaged.name} +damaged ", text, re.M)
+    assert "at 1 TFLOP/s, as the cells that are done" in text
 
 
 def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) -> None:
