@@ -10,7 +10,7 @@ from texts import translation_records
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.json_records import seal
-from realformer_nmt.comparison.results.examples import lines, source_lines
+from realformer_nmt.comparison.results.examples import examples, lines, source_lines
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
 
 
@@ -28,6 +28,23 @@ def test_a_hypothesis_is_quoted_as_far_as_it_is_the_one_scored(tmp_path: Path) -
     (tmp_path / "hypotheses.txt").symlink_to(tmp_path / "secret")
     with pytest.raises(UserError, match=r"hypotheses\.txt is not what .*run\.json was computed from"):
         lines(cell, run, "hypotheses")
+
+
+def test_only_translations_of_one_text_are_quoted(tmp_path: Path) -> None:
+    """A cell that was scored before the test set was changed has other lines, and fewer of them."""
+    cells, runs = [], []
+    for name, length in (("new", 3), ("old", 2)):
+        texts = {
+            kind: "".join(f"{name} {kind} {line}\n" for line in range(length)) for kind in ("reference", "hypotheses")
+        }
+        files = {kind: RecordedFile(path=f"{name}.{kind}", sha256=sha256(text)) for kind, text in texts.items()}
+        for kind, text in texts.items():
+            (tmp_path / f"{name}.{kind}").write_text(text)
+        cells.append(SimpleNamespace(name=name, seed=1, folder=tmp_path, scores=tmp_path / "run.json"))
+        runs.append(RunRecord(files=files))
+    quoted = examples(cells, runs)
+    assert [each.reference for each in quoted] == [f"new reference {line}" for line in range(3)]
+    assert [each.hypotheses for each in quoted] == [{"new": f"new hypotheses {line}"} for line in range(3)]
 
 
 def test_a_source_is_quoted_as_far_as_it_is_the_one_prepared(tmp_path: Path) -> None:
