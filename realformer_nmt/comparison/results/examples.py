@@ -24,9 +24,7 @@ def examples(cells: Sequence[Cell], runs: Sequence[RunRecord | None]) -> list[Ex
         return []
     reference = lines(*done[0], "reference")
     numbers = {(2 * number + 1) * len(reference) // (2 * EXAMPLES) for number in range(EXAMPLES)}
-    digest = (
-        done[0][1].files["reference"].sha256
-    )  # a cell that no longer fits the grid may have translated another text
+    digest = done[0][1].files["reference"].sha256  # a cell that no longer fits may have translated another text
     same = [(cell, run) for cell, run in done if run.files["reference"].sha256 == digest]
     hypotheses = {cell.name: lines(cell, run, "hypotheses") for cell, run in same}
     source = source_lines(done[0][1])
