@@ -30,6 +30,20 @@ def test_share_and_effective_weight_of_the_first_branch(scaling: str, weight: fl
     assert figures.norm[0] == pytest.approx(entered, rel=1e-4)
 
 
+@pytest.mark.parametrize("scaling", ["layer_scale", "pro_res"])
+def test_a_branch_counts_as_much_as_its_weight_lets_it_add(scaling: str, toy_corpus: Path) -> None:
+    text = analysed.some(toy_corpus)
+    plain, weighed = (
+        analysed.model(text, residual_topology="pre", residual_scaling=each) for each in ("none", scaling)
+    )
+    weighed.load_state_dict(plain.state_dict(), strict=False)
+    whole, part = (stream.measure(model, text)["encoder"].sublayers["layers.0.self_attn"] for model in (plain, weighed))
+    weight = {"layer_scale": 0.1, "pro_res": 1 / 1000}[scaling]  # at the start, in the first layer
+    assert part.effective_w == pytest.approx(whole.effective_w / weight, rel=1e-4)
+    ratio = weight**2 / whole.effective_w**2  # of the variances of the weighed branch and the stream
+    assert part.share_of_branch == pytest.approx(ratio / (1 + ratio), rel=1e-4)
+
+
 def test_a_normalised_stream_has_norm_1_and_a_dual_one_grows(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     post = stream.measure(analysed.model(text), text)
