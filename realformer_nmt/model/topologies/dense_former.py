@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.scaling import Stack
-from realformer_nmt.model.topologies.layer_history import weighted_sum
+from realformer_nmt.model.topologies.layer_history import weighted_sum, with_output
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PreLN, Stream
 
@@ -29,5 +29,5 @@ class DenseFormer(PreLN):
         y = shortcut(x, branch)
         if not place.last:
             return y, *outputs
-        outputs.append(y)
+        outputs = with_output(outputs, y, place.depth)
         return weighted_sum(self.weights[place.depth - 1], outputs), *outputs

@@ -15,6 +15,11 @@ def weighted_sum(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:
     return torch.einsum("k,k...->...", weights[: len(outputs)], torch.stack(tuple(outputs))).type_as(outputs[0])
 
 
+def with_output(outputs: Sequence[Tensor], y: Tensor, depth: int) -> list[Tensor]:
+    """Return the outputs up to that of the layer of this depth; one before it that an analysis leaves out is 0."""
+    return [*outputs, *[torch.zeros_like(y)] * (depth - len(outputs)), y]
+
+
 class History(Topology):
     """Base of both forms of DLCL (Wang et al. 2019, 1906.01787), checked against wangqiangneu/dlcl (c632ee2).
 
@@ -44,7 +49,7 @@ class PreHistory(History, PreLN):
         y = shortcut(x, branch)
         if not place.last:
             return y, *outputs
-        outputs.append(self.history_norms[place.depth - 1](y))
+        outputs = with_output(outputs, self.history_norms[place.depth - 1](y), place.depth)
         return self.sum(tuple(outputs)), *outputs
 
 
@@ -56,5 +61,5 @@ class PostHistory(History, PostLN):
         y = norm(shortcut(x, branch))
         if not place.last:
             return y, *outputs
-        outputs.append(y)
+        outputs = with_output(outputs, y, place.depth)
         return self.history_norms[place.depth - 1](self.sum(tuple(outputs))), *outputs
