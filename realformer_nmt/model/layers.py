@@ -12,7 +12,7 @@ from realformer_nmt.model.attention.carry import CARRIES, Carried
 from realformer_nmt.model.attention.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.attention.scores import build_source, memory_option
 from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.scaling import SCALINGS
+from realformer_nmt.model.scaling import SCALINGS, Scaling
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 
@@ -43,7 +43,7 @@ class Layer(nn.Module):
         )
         self.depth = depth
         self.carry = CARRIES[cfg.score_carry]
-        self.scaling = SCALINGS[cfg.residual_scaling](topology.stack)
+        self.residual_scaling, self.stack = cfg.residual_scaling, topology.stack
         self.gains = self.scaling.gains(depth)
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
 
@@ -76,6 +76,10 @@ class Layer(nn.Module):
         self.hidden_norm = topology.hidden_norm(ffn_width)
         self.final_layer_norm = topology.norm(self.place(self.sublayers - 1))
         self.ffn_shortcut = self.shortcut(self.sublayers - 1)
+
+    @property
+    def scaling(self) -> Scaling:
+        return SCALINGS[self.residual_scaling](self.stack)  # no attribute, as its functions cannot be pickled
 
     def place(self, index: int) -> Place:
         """Return the position in the stack of this layer's sub-layer with that index."""

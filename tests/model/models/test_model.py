@@ -1,5 +1,7 @@
 """Every combination of the four parts, held against what any sequence model must do."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from tiny_models.tiny import (
@@ -19,6 +21,7 @@ from torch import Tensor
 from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES
+from realformer_nmt.model.scaling import SCALINGS
 
 REAL = PREVIOUS != PAD
 UNMOVED = (
@@ -147,6 +150,14 @@ def test_a_sequence_longer_than_the_table_is_refused() -> None:
         model(SOURCE, None, PREVIOUS)
     assert model.max_positions() == (5, 5)
     assert model.max_decoder_positions() == 5
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_a_model_saved_as_a_whole_computes_the_same(scaling: str, tmp_path: Path) -> None:
+    model = build(residual_scaling=scaling).eval()
+    torch.save(model, tmp_path / "model.pt")
+    copied = torch.load(tmp_path / "model.pt", weights_only=False)
+    assert torch.equal(copied(SOURCE, None, PREVIOUS)[0], model(SOURCE, None, PREVIOUS)[0])
 
 
 def test_attention_comes_back_in_the_order_of_the_source() -> None:
