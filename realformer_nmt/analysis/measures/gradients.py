@@ -14,8 +14,8 @@ from realformer_nmt.analysis.text import Text, to
 def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
     """Return gradient norms of the mean loss per token, in nats, by side.
 
-    `norm` is over all parameters of each layer, `parts` over each part of each layer. Parameters are left without
-    gradients.
+    `norm` is over all parameters of each layer, `parts` over each part of each layer, 0 where a layer trains nothing of
+    it. Parameters are left without gradients.
     """
     device, number = next(model.parameters()).device, words(text)
     model.zero_grad(set_to_none=True)
@@ -26,7 +26,7 @@ def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
     return {
         side: GradientNorms(
             norm=[sum(squares.values()) ** 0.5 for squares in layers],
-            parts={part: [squares[part] ** 0.5 for squares in layers] for part in layers[0]},
+            parts={part: [squares.get(part, 0.0) ** 0.5 for squares in layers] for part in {**layers[0], **layers[-1]}},
         )
         for side, layers in squared.items()
     }

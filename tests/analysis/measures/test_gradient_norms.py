@@ -31,5 +31,15 @@ def test_norms_of_layers_and_of_their_parts(topology: str, toy_corpus: Path, mon
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
+def test_a_part_that_the_first_layer_does_not_train(toy_corpus: Path) -> None:
+    """ADMIN's first shortcut has no weight; the parts of every layer make up its norm."""
+    text = analysed.some(toy_corpus)
+    encoder = gradients.norms(analysed.model(text, residual_scaling="admin"), text)["encoder"]
+    first, second = encoder.parts["self_attn_shortcut"]
+    assert first == 0 < second
+    for layer, whole in enumerate(encoder.norm):
+        assert whole == pytest.approx(sum(norms[layer] ** 2 for norms in encoder.parts.values()) ** 0.5)
+
+
 def norm(gradients: tuple[torch.Tensor, ...]) -> float:
     return float(torch.cat([gradient.flatten() for gradient in gradients]).norm())
