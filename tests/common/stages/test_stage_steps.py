@@ -72,6 +72,16 @@ def test_another_setting_and_another_input_are_refused_in_one_message(tmp_path: 
     assert f"{tmp_path / 'train.en'} has changed. Give another --folder" in str(refused.value)
 
 
+def test_until_a_step_is_done_other_settings_and_a_repaired_input_are_no_obstacle(tmp_path: Path) -> None:
+    begun(tmp_path)
+    (tmp_path / "stages" / "text.json").unlink()
+    (tmp_path / "train.en").write_text("two\n")
+    origin = stage(tmp_path, pair=("en", "fr")).start()
+    assert origin.settings == {"pair": ["en", "fr"]}
+    assert origin.inputs["--train SOURCE"].sha256 == hashlib.sha256(b"two\n").hexdigest()
+    assert stage(tmp_path, pair=("en", "fr")).start() == origin  # which is on record
+
+
 def test_a_step_that_is_done_afresh_makes_the_end_void(tmp_path: Path) -> None:
     (tmp_path / "train.en").write_text("one\n")
     end = tmp_path / "prepare.json"
