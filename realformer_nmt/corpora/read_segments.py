@@ -5,6 +5,7 @@ and would misalign the sides (issue 4590 of tensorflow/datasets). XML entities a
 keep them too, and its tokeniser 13a handles them.
 """
 
+import codecs
 import functools
 import gzip
 import itertools
@@ -98,11 +99,11 @@ class Segments:
 
 
 def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
-    """Yield the lines of a text; raise at a very long one, which a small compressed file may hold."""
+    """Yield the lines of a text without its byte order mark; raise at a very long one, which gzip may make small."""
     for number, line in enumerate(iter(functools.partial(text.readline, LONGEST_LINE), b""), 1):
         if len(line) == LONGEST_LINE:
             raise UserError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes: check that it is a text file")
-        yield line
+        yield line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
 def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple[bytes, int]:

@@ -57,6 +57,15 @@ def test_only_line_feeds_end_segments(folder: Path, suffix: str) -> None:
     assert joined(path, path) == (content + b"\n",) * 2
 
 
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_byte_order_mark_is_no_part_of_the_first_segment(folder: Path, suffix: str) -> None:
+    plain, marked = (
+        written(folder / f"{name}{suffix}", "one\n\ufefftwo\n".encode(code))
+        for name, code in (("plain", "utf-8"), ("marked", "utf-8-sig"))
+    )
+    assert joined(marked, plain) == ("one\n\ufefftwo\n".encode(),) * 2
+
+
 @given(
     lines=st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), max_size=9),
     size=st.integers(1, 4),
