@@ -30,6 +30,18 @@ while [ $node -lt $SLURM_JOB_NUM_NODES ]; do
     node=$((node + 1))
 done
 """
+PREPROCESS = """#!/bin/bash
+# As fairseq: a folder that holds a dictionary is refused. CUT stands for a kill before the test set is there.
+while (($#)); do
+  case $1 in --destdir) data=$2 ;; esac
+  shift
+done
+[[ ! -e $data/dict.txt ]] || exit 1
+mkdir -p "$data"
+touch "$data/dict.txt"
+[[ ! $CUT ]] || exit 1
+touch "$data/test.idx"
+"""
 SCONTROL = "#!/bin/sh\nprintf 'node1\\nnode2\\n'\n"
 
 
@@ -79,6 +91,25 @@ def test_a_job_trains_on_every_machine(cluster: str, tmp_path: Path) -> None:
         assert (launch["nproc-per-node"], launch["nnodes"], launch["node-rank"]) == (8, 2, rank)
         assert (launch["master-addr"], launch["master-port"]) == ("node1", 20000 + 41234 % 20000)
         assert (launch["distributed-world-size"], launch["update-freq"], launch["num-workers"]) == (16, 16, 4)
+
+
+@pytest.mark.parametrize("script", ["language_model/run.sh", "bert/paper.sh"])
+def test_a_data_bin_that_was_not_finished_is_made_again(script: str, tmp_path: Path) -> None:
+    programs, folder = tmp_path / "bin", tmp_path / "a folder"
+    programs.mkdir()
+    for name, text in {
+        "fairseq-preprocess": PREPROCESS,
+        "python": "#!/bin/sh\n",
+        "realformer-nmt": "#!/bin/sh\n",
+    }.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    for cut in ("cut", "", "not called again"):
+        settings = environment(PATH=f"{programs}:{environment()['PATH']}", CUT=cut)
+        done = subprocess.run([RECIPES / script, folder], env=settings, capture_output=True, check=False)
+        assert done.returncode == (cut == "cut"), done.stderr
+    assert [path.name for path in folder.iterdir()] == ["data-bin"]
+    assert sorted(path.name for path in (folder / "data-bin").iterdir()) == ["dict.txt", "test.idx"]
 
 
 def test_jobs_ask_for_the_papers_gpus() -> None:
