@@ -243,3 +243,11 @@ def test_a_base_that_is_unknown_or_no_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('base = "wmt15"')
     with pytest.raises(UserError, match="corpus wmt15 is not one of"):
         load(tmp_path / "mine.toml")
+
+
+def test_a_manifest_may_begin_with_a_byte_order_mark_and_have_line_ends_of_windows(tmp_path: Path) -> None:
+    plain, windows = tmp_path / "a" / "mine.toml", tmp_path / "b" / "mine.toml"
+    for file, code, line_end in ((plain, "utf-8", "\n"), (windows, "utf-8-sig", "\r\n")):
+        file.parent.mkdir()
+        file.write_text(GOOD, code, newline=line_end)
+    assert load(windows) == load(plain)

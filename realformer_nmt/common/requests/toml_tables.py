@@ -29,7 +29,7 @@ class TableError(Exception):
 
 def read_toml(file: Path, hint: str) -> dict[str, object]:
     try:
-        table: Table = tomllib.loads(file.read_bytes().decode())
+        table: Table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
         check_visible(table)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; {hint}") from error
