@@ -70,8 +70,8 @@ class Products:
                     "model in fp32 on a CPU; leave out --fp16 and --bf16 and give --cpu, or leave the precision out"
                 )
             return
+        check_supported(precision)
         if has_onednn():
-            check_supported(precision)
             for parameter in _parameters(self.layers):
                 parameter.__class__ = Watched
             weight = torch.cat([weight.detach() for weight in weights])

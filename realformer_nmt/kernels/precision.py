@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.kernels.bf16 import bf16
 from realformer_nmt.kernels.int8 import int8
-from realformer_nmt.kernels.matmul import by_onednn, onednn_leads
+from realformer_nmt.kernels.matmul import by_onednn, has_onednn, onednn_leads
 from realformer_nmt.kernels.native.library import library
 from realformer_nmt.kernels.native.linear32 import NativeFp32
 from realformer_nmt.kernels.processor import instructions
@@ -51,6 +51,9 @@ FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] 
 
 
 def check_supported(precision: str) -> None:
+    """Refuse a precision that torch or the processor lacks."""
+    if precision != EXACT and not has_onednn():
+        raise OptionError(f"decoding in {precision} needs oneDNN, which this torch lacks: leave the precision out")
     if precision not in supported():
         needed = " or ".join(INSTRUCTIONS[precision])
         raise OptionError(
@@ -60,7 +63,9 @@ def check_supported(precision: str) -> None:
 
 
 def supported() -> tuple[str, ...]:
-    return tuple(name for name in FORMS if name not in INSTRUCTIONS or instructions().intersection(INSTRUCTIONS[name]))
+    """Return the precisions in which this machine decodes; all but fp32 need oneDNN."""
+    here = instructions() if has_onednn() else frozenset()
+    return tuple(name for name in FORMS if name not in INSTRUCTIONS or here.intersection(INSTRUCTIONS[name]))
 
 
 def _transposed(weight: Tensor) -> Tensor:

@@ -139,6 +139,16 @@ def test_what_the_processor_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> No
         linear.linear(8, 8).make_generation_fast_(precision="int8")
 
 
+def test_without_onednn_no_precision_is_silently_fp32(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    layer = linear.linear(8, 8)
+    for name in ("bf16", "int8"):
+        with pytest.raises(OptionError, match=rf"^decoding in {name} needs oneDNN, which this torch lacks: leave .*"):
+            layer.make_generation_fast_(precision=name)
+    layer.make_generation_fast_()
+    assert precision.supported() == ("fp32",)
+
+
 def test_a_model_that_is_cast_already_has_its_precision() -> None:
     with pytest.raises(OptionError, match=r"^a model in torch.bfloat16 on cpu cannot decode in int8: .*leave out"):
         linear.linear(8, 8).bfloat16().make_generation_fast_(precision="int8")
