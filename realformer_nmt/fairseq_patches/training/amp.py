@@ -1,21 +1,30 @@
-"""--amp on a CPU: autocast to bf16, which has the exponents of fp32 and needs no scale of the loss."""
+"""--amp: on a CPU autocast to bf16, which has the exponents of fp32 and needs no scale of the loss."""
 
 from typing import Any
 
 import torch
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks.fairseq_task import FairseqTask
+from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 
-from realformer_nmt.fairseq_patches.patch import Original, patch
+from realformer_nmt.fairseq_patches.patch import Original, replace
 
 
-@patch(FairseqTask, "train_step")
-def autocast_on_a_cpu(
+def autocast_in_every_task() -> None:
+    """Autocast with --amp on a CPU, and in `--task multilingual_translation` on any device.
+
+    fairseq trains in fp32 there.
+    """
+    for task in (FairseqTask, MultilingualTranslationTask):
+        replace(task, "train_step", _train_step)
+
+
+def _train_step(
     original: Original, task: Any, sample: Any, model: Any, criterion: Any, optimizer: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """Autocast with --amp on a CPU: fairseq trains in fp32 there."""
-    if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).device.type == "cpu":
-        criterion = torch.autocast("cpu", torch.bfloat16)(criterion.__call__)
+    if isinstance(optimizer, AMPOptimizer):
+        autocast = torch.autocast(next(model.parameters()).device.type)  # to fp16 on a GPU, on a CPU to bf16
+        criterion = autocast(criterion.__call__)
     return original(task, sample, model, criterion, optimizer, *args, **kwargs)
 
 

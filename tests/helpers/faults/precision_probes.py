@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from argparse import Namespace
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from fairseq.dataclass.configs import EMAConfig
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models.ema.ema import EMA
 from fairseq.tasks.fairseq_task import FairseqTask
+from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 from torch import nn
 
 
@@ -20,16 +22,27 @@ def tpu_of_bf16() -> list[bool]:
 
 
 def product_under_amp_on_a_cpu() -> str:
-    """Its type, in a step of training."""
+    return product_under_amp(FairseqTask, ModelOfAWeight(), torch.ones(2, 3))
+
+
+def product_of_languages_under_amp_on_a_cpu() -> str:
+    model = ModelOfAWeight()
+    model.models = {"a-b": model}
+    return product_under_amp(MultilingualTranslationTask, model, {"a-b": torch.ones(2, 3)})
+
+
+def product_under_amp(kind: type[FairseqTask], model: torch.nn.Module, samples: Any) -> str:
+    """Return the type of a product in a step of training."""
     dtypes = []
+    task = kind.__new__(kind)
+    task.model_lang_pairs, task.args = ["a-b"], Namespace(distributed_world_size=1)
 
     def criterion(model: torch.nn.Module, sample: torch.Tensor) -> tuple[torch.Tensor, int, dict[str, float]]:
         output = model(sample)
         dtypes.append(str(output.dtype))
         return output.float().sum(), 1, {}
 
-    model = ModelOfAWeight()
-    FairseqTask.train_step(None, torch.ones(2, 3), model, criterion, wrapped("--amp", model), 1)
+    task.train_step(samples, model, criterion, wrapped("--amp", model), 1)
     return dtypes[0]
 
 
