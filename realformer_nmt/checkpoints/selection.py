@@ -14,7 +14,7 @@ from realformer_nmt.common.errors import UserError
 EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 END = "checkpoint_last.pt"
-BEST = re.compile(r"checkpoint\.best_(.+)_(\d+\.\d{3})\d*\.pt")  # fairseq adds a random digit against ties
+BEST = re.compile(r"checkpoint\.best_(.+)_(-?\d+\.\d{3})\d*\.pt")  # fairseq adds a random digit against ties
 
 
 def last(folder: Path, number: int, kind: re.Pattern[str], until: int | None = None) -> list[Path]:

@@ -36,6 +36,15 @@ def test_the_last_and_the_best_are_found_by_number_not_by_name(tmp_path: Path) -
         best(tmp_path, 2)
 
 
+def test_the_best_may_be_below_zero(tmp_path: Path) -> None:
+    """Matthews' coefficient is, where a model is worse than chance."""
+    cfg = {**CFG, "checkpoint": {"maximize_best_checkpoint_metric": True}}
+    paths = [tmp_path / f"checkpoint.best_mcc_{score}.pt" for score in ("-20.0000", "-3.5001", "1.0000")]
+    for path in paths:
+        save(path, {"w": torch.ones(1)}, cfg=cfg)
+    assert [best(tmp_path, number) for number in (2, 3)] == [paths[1:], paths]
+
+
 @pytest.mark.parametrize(
     ("update", "in_epoch", "epochs", "updates"),
     [  # two epochs of 100 updates, a checkpoint every 50; where checkpoint_last.pt stands
