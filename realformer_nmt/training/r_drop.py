@@ -34,7 +34,8 @@ class Disagreement(torch.autograd.Function):
         total = first.new_zeros((), dtype=wide(first))
         for rows in chunks(len(first), first.size(1), working_set(first)):
             log_p, log_q = _log_softmax(first[rows]), _log_softmax(second[rows])  # n x V
-            total += _divergence(log_p.exp() - log_q.exp(), log_p - log_q) @ counted[rows].to(total.dtype)
+            divergences = _divergence(log_p.exp() - log_q.exp(), log_p - log_q)
+            total += (divergences * counted[rows]).sum()  # a product of vectors would be one of 16 bits under autocast
         return total / 2
 
     @staticmethod

@@ -56,6 +56,13 @@ def test_words_that_are_impossible_in_both_passes_do_not_count() -> None:
     torch.testing.assert_close(actual, disagreement(first, second))
 
 
+def test_autocast_rounds_no_sum() -> None:
+    first, second = (torch.randn(300, 50) for _ in range(2))
+    with torch.autocast("cpu"):
+        actual = Disagreement.apply(first, second, torch.ones(300, dtype=torch.bool))
+    torch.testing.assert_close(actual, disagreement(first, second), rtol=1e-5, atol=0)
+
+
 def outcome(judge: FairseqCriterion, model: Any) -> tuple[Tensor, int, dict[str, Any], list[Tensor]]:
     loss, size, log = judge(model, copy.deepcopy(SAMPLE))
     return loss.detach(), size, log, list(torch.autograd.grad(loss, list(model.parameters()), allow_unused=True))
