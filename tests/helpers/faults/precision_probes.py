@@ -27,7 +27,7 @@ def product_under_amp_on_a_cpu() -> str:
 
 def product_of_languages_under_amp_on_a_cpu() -> str:
     model = ModelOfAWeight()
-    model.models = {"a-b": model}
+    model.models = torch.nn.ModuleDict({"a-b": ModelOfAWeight()})
     return product_under_amp(MultilingualTranslationTask, model, {"a-b": torch.ones(2, 3)})
 
 
