@@ -131,9 +131,19 @@ def _run(tokens: Sequence[str]) -> int:
     name = _subcommand(tokens)
     called = [row for row in SUBCOMMANDS if row.name == name]
     import_user_dir(name, user_dir.folder_in(tokens))
-    args = parser([row.name for row in called]).parse_args(tokens)  # exits with status 2 if none was called
+    args = _parse(parser([row.name for row in called]), tokens)  # exits with status 2 if none was called
     _refuse_pipes(args)
     return _start(called[0], args) if called else 2
+
+
+def _parse(top: argparse.ArgumentParser, tokens: Sequence[str]) -> argparse.Namespace:
+    """Return the parsed arguments; a help or an error that ends the program is written out here, or raises."""
+    try:
+        return top.parse_args(tokens)
+    except SystemExit:
+        sys.stdout.flush()
+        standard_streams.drop_what_nobody_takes()
+        raise
 
 
 def parser(names: Collection[str]) -> argparse.ArgumentParser:

@@ -117,12 +117,14 @@ def test_user_dir_prints_the_folder_that_fairseq_imports(tmp_path: Path) -> None
     assert registered.stdout == "True\n", registered.stderr
 
 
-def test_a_reader_that_left_is_no_traceback() -> None:
+@pytest.mark.parametrize("words", [["user-dir"], ["--help"], ["--version"], ["archs", "--help"]])
+def test_a_reader_that_left_is_no_traceback(words: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     ended = subprocess.run(
-        [sys.executable, "-m", "realformer_nmt.cli", "user-dir"],
+        [sys.executable, "-m", "realformer_nmt.cli", *words],
         cwd=REPOSITORY,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
@@ -131,6 +133,14 @@ def test_a_reader_that_left_is_no_traceback() -> None:
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert "BrokenPipe" not in ended.stderr
+
+
+def test_a_full_disk_changes_no_status_of_wrong_usage() -> None:
+    """Python's own status is 120 where its end cannot write."""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    words = [sys.executable, "-m", "realformer_nmt.cli", "no-such-command"]
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run(words, cwd=REPOSITORY, env=buffered, stderr=full).returncode == 2
 
 
 @pytest.mark.parametrize(
