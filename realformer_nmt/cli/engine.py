@@ -58,7 +58,7 @@ def install(work: Path, local_sdist: Path | None) -> None:
     """Build the sdist in the folder `work` and install it; download it unless there is a local one."""
     environment = _build_environment(work / "tools")
     sdist = local_sdist or _download(work, environment)
-    shutil.unpack_archive(sdist, work)
+    shutil.unpack_archive(sdist, work, "gztar")  # whatever the name of a local one
     source = work / SDIST.removesuffix(".tar.gz")
     setup = source / "setup.py"
     setup.write_text(slim(setup.read_text(encoding="utf-8")), encoding="utf-8")

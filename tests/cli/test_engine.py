@@ -86,11 +86,12 @@ def test_another_file_is_refused_before_pip_is_called(sdist: Path, record: Path)
     assert not record.exists()
 
 
-def test_what_pip_is_asked_for(sdist: Path, record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_pip_is_asked_for(sdist: Path, record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "SHA256", hashlib.sha256(sdist.read_bytes()).hexdigest())
     monkeypatch.setenv("CUDA_HOME", "/usr/local/cuda")
     monkeypatch.setenv("READTHEDOCS", "1")
-    assert engine.InstallEngineRequest(sdist=sdist).run() == 0
+    renamed = sdist.rename(tmp_path / f"{engine.SDIST}.1")  # as wget names a second download
+    assert engine.InstallEngineRequest(sdist=renamed).run() == 0
     tools, build, install = map(json.loads, record.read_text().splitlines())
     assert "--target" in tools["words"]  # the build tools stay out of the environment
     assert not [word for call in (tools, build, install) for word in call["words"] if word.startswith("torch")]
