@@ -51,7 +51,9 @@ def completed_folder(path: Path) -> Iterator[Path]:
         part = part_of(path)
         part.mkdir()
         try:
-            with locked(part):
+            with contextlib.ExitStack() as lock:
+                with contextlib.suppress(OSError):  # on a disk without locks, remove_leftovers removes nothing
+                    lock.enter_context(locked(part))
                 yield part
                 for entry in (*part.rglob("*"), part):
                     _sync(entry)

@@ -18,6 +18,10 @@ class HeldError(UserError):
     """A lock that another process holds."""
 
 
+class NoLocksError(UserError):
+    """A lock on a disk that has none."""
+
+
 def take(file: Path, doing: str) -> IO[str]:
     """Lock a file until the returned stream is closed."""
     with writing(file):
@@ -27,9 +31,10 @@ def take(file: Path, doing: str) -> IO[str]:
         lock_alone(lock)
     except OSError as error:
         lock.close()
-        if not isinstance(error, BlockingIOError):
-            raise
-        raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
+        if isinstance(error, BlockingIOError):
+            raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
+        reason = f"{file} cannot be locked ({error.strerror})"
+        raise NoLocksError(f"{reason}: name a folder on a disk that has locks (flock)") from error
     return lock
 
 

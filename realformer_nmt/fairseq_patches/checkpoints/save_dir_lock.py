@@ -14,7 +14,7 @@ from fairseq import checkpoint_utils
 from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
-from realformer_nmt.common.files.folder_lock import HeldError, take
+from realformer_nmt.common.files.folder_lock import HeldError, NoLocksError, take
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LOCK = ".training-lock"
@@ -34,8 +34,8 @@ def lock(folder: Path) -> IO[str] | None:
     """Lock a folder; warn, and return None, where its file system has no locks."""
     try:
         file = take_again(folder / LOCK)
-    except OSError as error:
-        logger.warning("%s cannot be locked (%s): see that no other training writes there", folder, error.strerror)
+    except NoLocksError as error:
+        logger.warning("%s, or see that no other training writes there", error)
         return None
     reference = weakref.ref(file)
     # Data loaders live on for seconds after their trainer was killed: they must not keep the lock

@@ -1,3 +1,5 @@
+import errno
+import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +8,7 @@ import pytest
 from programs.slow_writers import FILE, writer
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import completed, open_regular_file
+from realformer_nmt.common.files.atomic_files import completed, completed_folder, open_regular_file
 
 
 @pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND])
@@ -59,3 +61,15 @@ def test_a_block_that_fails_leaves_the_file_of_before(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         fail(tmp_path / "a.json")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "before")]
+
+
+def test_a_disk_without_locks_takes_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))  # as Lustre does, unless it is mounted with flock
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with completed(tmp_path / "a.json") as stream:
+        stream.write(b"whole")
+    with completed_folder(tmp_path / "folder") as part:
+        (part / "inside").write_text("whole")
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / name for name in ("a.json", "folder", "folder/inside")]

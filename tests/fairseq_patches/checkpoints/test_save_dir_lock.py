@@ -1,5 +1,8 @@
 """A real fairseq-train in a folder where another trains; `make reliability` kills that one and trains on."""
 
+import errno
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -28,3 +31,16 @@ def test_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
     assert again is not None
     with pytest.raises(Exception, match="another process trains in it"):
         lock(tmp_path)
+
+
+def test_a_training_on_a_disk_without_locks_is_warned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    assert lock(tmp_path) is None
+    (warning,) = caplog.messages
+    assert f"{tmp_path}/{LOCK} cannot be locked (Function not implemented)" in warning
+    assert "see that no other training writes there" in warning
