@@ -138,16 +138,22 @@ def explain(error: BaseException) -> tuple[str, str]:
 
 
 def engine(fairseq: ModuleType) -> str:
+    unknown = f"fairseq {getattr(fairseq, '__version__', 'of unknown version')}, not installed by pip"
+    return next((f"{name} {version}" for name, version in installed_engines().items()), unknown)
+
+
+def installed_engines() -> dict[str, str]:
+    """Return the versions of the distributions of fairseq; those of others, which may be damaged, are not read."""
+    versions = {}
     for name in ("fairseq-fixed", "fairseq"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            return f"{name} {importlib.metadata.version(name)}"
-    return f"fairseq {getattr(fairseq, '__version__', 'of unknown version')}, not installed by pip"
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 def two_engines() -> tuple[str, str] | None:
     """Return the problem and the fix if both distributions of fairseq are installed, which mixes their files."""
-    names = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
-    if {"fairseq", "fairseq-fixed"} <= names:
+    if len(installed_engines()) > 1:
         uninstall = f"{sys.executable} -m pip uninstall --yes fairseq fairseq-fixed"
         return "fairseq and fairseq-fixed are installed over each other", f"{uninstall} && {INSTALL_ENGINE}"
     return None

@@ -6,6 +6,7 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Collection
+from email.message import Message
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -111,6 +112,21 @@ def test_two_engines_over_each_other(tmp_path: Path) -> None:
     ((what, fix),) = diagnose(path=[tmp_path])
     assert what == "fairseq and fairseq-fixed are installed over each other"
     assert fix.endswith("-m pip uninstall --yes fairseq fairseq-fixed && realformer-nmt install-engine")
+
+
+def test_what_a_killed_pip_has_left_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.12 announces that metadata will raise a KeyError for a name that they do not have."""
+    (tmp_path / "~umpy-2.0.dist-info").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def entry(metadata: Message, name: str) -> str:
+        if name not in metadata:
+            raise KeyError(name)
+        return str(metadata.get(name))
+
+    monkeypatch.setattr(type(importlib.metadata.metadata("numpy")), "__getitem__", entry)
+    assert doctor.two_engines() is None
+    assert list(doctor.installed_engines()) == ["fairseq-fixed"]
 
 
 BROKEN = {
