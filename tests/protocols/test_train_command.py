@@ -129,6 +129,10 @@ def test_the_end_of_the_schedule_is_counted_where_the_data_are(toy_corpus: Path,
         ("", ["--max-tokens", 70, "--update-freq", "1,3"]),
         ("batch-size = 4", []),
         ("batch-size = 4", ["--batch-size", 2]),
+        ("skip-remainder-batch = true", []),
+        ("max-source-positions = 8\ntruncate-source = true", []),
+        ("score-length = 8", []),
+        ("score-length = 8", ["--score-source", "dot"]),  # which has no table, and leaves no sentence out
     ],
 )
 def test_the_end_of_the_schedule_is_counted_later_in_the_same_batches(
@@ -137,7 +141,7 @@ def test_the_end_of_the_schedule_is_counted_later_in_the_same_batches(
     file = tmp_path / "own.toml"
     file.write_text(f'base = "small"\n[train]\n{of_protocol}\nwarmup-updates = 2\n')
     short = ["--protocol", file, "--tokens-a-step", 500, "--max-tokens", 250, "--gpus", 0, "--epochs", 3]
-    options = [*short, "--", "--dropout", 0.3, *of_user]
+    options = [*short, "--arch", "synthesizer_random", "--", "--dropout", 0.3, *of_user]
     counted = flags(dry_run(capsys, *given(tmp_path, *options, data=toy_corpus)))["total-num-update"]
     words = dry_run(capsys, *given(tmp_path, *options))
     (later,) = [word for word in words if word.startswith("$(realformer-nmt updates")]

@@ -14,7 +14,8 @@ from realformer_nmt.protocols.command import Substitution
 from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.train import TrainRequest
 
-OF_BATCHES = (*FLAGS["batches"].split(), "max-source-positions", "max-target-positions")
+OF_DATA = ("max-source-positions", "max-target-positions", "truncate-source", "upsample-primary", "num-batch-buckets")
+OF_BATCHES = (*FLAGS["batches"].split(), *OF_DATA, "skip-remainder-batch")
 
 
 class PlannedTraining:
@@ -88,5 +89,8 @@ class PlannedTraining:
         if self.request.user_dir:
             counting += for_fairseq(self.request.user_dir)
         batches = {name: value for name, value in self.protocol.train.items() if name in OF_BATCHES}
+        room = updates.table_length(options)
+        if room:  # longer sentences are left out
+            batches |= {"score-source": options.score_source, "score-length": room}
         changing = [*command.flags(batches), *self.request.flags]
         return ["--total-num-update", Substitution(shlex.join([*counting, *(["--", *changing] if changing else [])]))]
