@@ -13,6 +13,7 @@ from realformer_nmt.data_bins.languages import check_language
 # text: one segment per line; gzip: the same, compressed; sgm: lines of <seg id="...">, in .sgm and IWSLT's .xml files;
 # tags: IWSLT's train.tags files, segments between lines of <url>, <talkid>, <keywords> ...
 Format = Literal["text", "gzip", "sgm", "tags"]
+Dataset = Literal["WMT14 En-De", "WMT14 En-Fr", "IWSLT14", "WMT"]  # of the table of published scores
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Corpus:
     valid: tuple[Part, ...] = ()
     test: tuple[Part, ...] = ()
     held_out: HeldOut | None = None  # as an alternative to valid
-    published: str | None = None  # the name of this dataset in the table of published scores
+    published: Dataset | None = None
 
     def __post_init__(self) -> None:
         for key in ("source", "target"):

@@ -123,6 +123,7 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
         ('source = "en"', 'sources = "en"', "key sources is not one of source,"),
         ('source = "en"', 'sources = "en"', "did you mean source?"),
         ('invalid_utf8 = "refuse"', "", "invalid_utf8: is missing"),
+        ('source = "en"', 'published = "WMT14 En-Dee"\nsource = "en"', "published: WMT14 En-Dee is not one of WMT14"),
         ("bpe = 100", "", "protocol.bpe: is missing"),
         ("bpe = 100", 'bpe = "100"', "protocol.bpe: allowed is a whole number, given was '100'"),
         ("bpe = 100", "bpe = true", "protocol.bpe: allowed is a whole number, given was True"),

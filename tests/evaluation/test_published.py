@@ -1,11 +1,20 @@
 """Published figures, and what they may stand beside."""
 
+from typing import get_args
+
 import pytest
 from msgspec.structs import replace
 from texts.translation_records import record
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.manifest_schema import Dataset
 from realformer_nmt.evaluation import published, scoring
+
+
+def test_a_manifest_may_name_the_datasets_of_the_table() -> None:
+    with pytest.raises(UserError) as caught:
+        published.figures("none")
+    assert str(caught.value) == f"--published none is not one of {', '.join(get_args(Dataset))}"
 
 
 def test_published_figures_keep_their_metric_and_source() -> None:
