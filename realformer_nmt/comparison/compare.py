@@ -57,7 +57,7 @@ def run(request: CompareRequest) -> int:
             else:
                 train_and_score(request, grid, selected, gpus)
     states = tuning_choice.needed(grid, freshness.read(all_cells))
-    reporting.write_report(grid, corpus, states, request.folder, outside)
+    reporting.write_report(grid, corpus, states, request.folder, outside, cpu=gpus == 0)
     if not request.report:
         check_no_errors([state for state in states if state.cell in selected])
     return 0

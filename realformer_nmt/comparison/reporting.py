@@ -22,13 +22,18 @@ def check_folder(folder: Path, grid: Grid) -> None:
 
 
 def write_report(
-    grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], folder: Path, outside: Sequence[OutsideText] = ()
+    grid: Grid,
+    corpus: CorpusChoice,
+    states: Sequence[CellState],
+    folder: Path,
+    outside: Sequence[OutsideText] = (),
+    cpu: bool = False,
 ) -> None:
     """Gather the results of all cells, write results.json and the report, and print the table."""
     with expected(folder / "cells", AGAIN):
         record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
         scored = measured_cell.scored_cells(states, grid.subsets[0])
-        record = replace(record, outside=outside_rows.rows(outside, grid, corpus, scored, record.rows))
+        record = replace(record, outside=outside_rows.rows(outside, grid, corpus, scored, record.rows, cpu))
         results_file.write(folder / document.RECORD, record)
         document.write(record, folder)
     print(document.terminal_table(record))

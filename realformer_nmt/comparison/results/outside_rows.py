@@ -25,20 +25,25 @@ INTERVAL_SAMPLES = 1000
 
 
 def rows(
-    texts: Sequence[OutsideText], grid: Grid, corpus: CorpusChoice, scored: Sequence[Cell], table: Sequence[ResultRow]
+    texts: Sequence[OutsideText],
+    grid: Grid,
+    corpus: CorpusChoice,
+    scored: Sequence[Cell],
+    table: Sequence[ResultRow],
+    cpu: bool = False,
 ) -> list[OutsideRow]:
     """Return a row per text and row of the baseline in the table; `scored` are the cells that are done and scored."""
     baseline = grid.baseline or grid.families[0]
     baselines: list[ResultRow | None] = [row for row in table if row.family == baseline and row.seeds]
     listed = []
     for text in texts:
-        system = scored_system(text, grid, corpus)
+        system = scored_system(text, grid, corpus, cpu)
         listed += [compared(text, system, place, grid, scored) for place in baselines or [None]]
     corrected = holm({number: row.p for number, row in enumerate(listed) if row.p is not None})
     return [replace(row, p_holm=corrected.get(number)) for number, row in enumerate(listed)]
 
 
-def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice) -> System:
+def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice, cpu: bool = False) -> System:
     """Score a text against the reference of the first test set."""
     subset = grid.subsets[0]
     check_lines(text, corpus, subset)
@@ -49,14 +54,14 @@ def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice) -> System
         scores = metrics.scores({form: forms[form] for form in (RAW, SUMMARY) if form in forms}, INTERVAL_SAMPLES)
         if grid.comet_model:
             source = read_lines(raw_text(corpus, subset, 0))
-            scores["comet"] = comet(grid.comet_model, source, lines, reference)
+            scores["comet"] = comet(grid.comet_model, source, lines, reference, cpu)
     return System(text.name, subset, lines, reference, sha256(reference_file), scores=scores)
 
 
-def comet(model: str, source: Sequence[str], hypotheses: Sequence[str], reference: Sequence[str]) -> Score:
+def comet(model: str, source: Sequence[str], hypotheses: Sequence[str], reference: Sequence[str], cpu: bool) -> Score:
     from realformer_nmt.evaluation.comet import scorer  # which imports transformers
 
-    opened = scorer.CometScorer(model_files.find(model))
+    opened = scorer.CometScorer(model_files.find(model), cpu)
     return scorer.score(opened, source, hypotheses, reference, INTERVAL_SAMPLES)
 
 

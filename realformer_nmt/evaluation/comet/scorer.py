@@ -42,16 +42,16 @@ class StoredModel(TypedDict, total=False):
 
 
 class CometScorer:
-    """A COMET model with its tokenizer, on the GPU where there is one."""
+    """A COMET model with its tokenizer, on the GPU where there is one, unless the CPU is to be used."""
 
-    def __init__(self, files: ModelFiles) -> None:
+    def __init__(self, files: ModelFiles, cpu: bool = False) -> None:
         weights, options = read(files)
         kind = choose(f"{files.hparams}: class_identifier", options.class_identifier, MODELS)
         choose(f"{files.hparams}: encoder_model", options.encoder_model, dict.fromkeys(ENCODERS))
         config, self.tokenizer = encoder_files(files, options.pretrained_model)
         self.files = files
         self.model = with_weights(built(kind, options, config, files), weights, files.checkpoint)
-        self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        self.model.to("cuda" if torch.cuda.is_available() and not cpu else "cpu").eval()
 
     def segments(self, source: Lines, hypotheses: Lines, reference: Lines) -> list[float]:
         """Return the score of each segment."""

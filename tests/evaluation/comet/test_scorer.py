@@ -34,6 +34,12 @@ def test_scores_are_those_of_the_package(name: str, tmp_path: Path) -> None:
     assert max(scores) - min(scores) > 1e-3  # so the tolerance tells sentences apart
 
 
+def test_the_cpu_is_used_where_there_is_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = model_files.find(str(tiny_comet.write(tmp_path / "model", "softmax")))
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert {weight.device.type for weight in CometScorer(files, cpu=True).model.parameters()} == {"cpu"}
+
+
 def test_sparsemax_and_softmax_are_told_apart() -> None:
     softmax, sparsemax, patched = (EXPECTED["scores"][name] for name in ("softmax", "sparsemax", "patched"))
     assert patched == softmax
