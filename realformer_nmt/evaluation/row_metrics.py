@@ -39,7 +39,7 @@ def matthews(rows: Numbers) -> Numbers:
     number, classes = rows.shape[-2], range(int(rows[..., 1:].max()) + 1)
     counts = np.stack([(rows[..., 1:] == label).sum(-2) for label in classes], axis=-1)  # ... x 2 x C
     shared = number * is_right(rows).sum(-1) - counts.prod(-2).sum(-1)
-    spread = np.sqrt((number**2 - (counts**2).sum(-1)).prod(-1).astype(float))
+    spread = np.sqrt((number**2 - (counts**2).sum(-1)).astype(float).prod(-1))
     value: Numbers = 100 * np.divide(shared, spread, out=np.zeros_like(spread), where=spread > 0)
     return value
 

@@ -29,6 +29,11 @@ def test_classes_are_judged_as_sklearn_judges_them(classes: int) -> None:
     assert of_rows.matthews(one) == matthews_corrcoef(one[:, 2], one[:, 1]) == 0
 
 
+def test_matthews_of_many_sentences_is_that_of_few_repeated() -> None:
+    few = rows(3)
+    assert of_rows.matthews(np.tile(few, (5000, 1))) == pytest.approx(of_rows.matthews(few))  # 200,000 rows
+
+
 def test_numbers_are_judged_as_scipy_judges_them() -> None:
     samples = np.stack([rows(9, seed=seed) for seed in range(4)])  # with many ties
     for sample, linear, ranked in zip(samples, of_rows.pearson(samples), of_rows.spearman(samples), strict=True):
