@@ -8,6 +8,7 @@ from msgspec import convert
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, whole
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
@@ -28,6 +29,13 @@ ELSEWHERE = {  # flags that come after those of [train] and override them, and w
     "bf16": PRECISION,
     **dict.fromkeys(("fp16-scale-window", "log-interval"), COMMAND),
     **dict.fromkeys(("required-batch-size-multiple", "update-epoch-batch-itr"), COMMAND),
+}
+RANGES = {
+    **dict.fromkeys(("gpus", "max_tokens", "update_freq", "average", "epochs", "updates"), whole(1)),
+    "beam": whole(1, MOST_BEAM),
+    "lenpen": LENPEN,
+    "max_len_a": MAX_LEN_A,
+    "max_len_b": MAX_LEN_B,
 }
 
 
@@ -67,6 +75,10 @@ class Protocol:
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.updates is None):
             raise ValueError("either epochs or updates says how long to train")
+        for name, allowed in RANGES.items():
+            value = getattr(self, name)
+            if value is not None:
+                allowed.check(name, value)
         if self.task not in TASKS:
             raise ValueError(not_allowed("task", self.task, TASKS))
         check_harmless(self.train)
