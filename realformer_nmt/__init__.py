@@ -32,7 +32,7 @@ else:
         return translator.load(*models, **options)
 
     def __getattr__(name: str) -> object:
-        """Return a command as a function, imported when it is asked for."""
+        """Return a command as a function; python_api.py is imported when the first one is used."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(importlib.import_module("realformer_nmt.python_api"), name)
@@ -63,9 +63,9 @@ def _check_a_folder() -> None:
 
 
 def _in_fairseq() -> bool:
-    """Tell whether fairseq imports this package, and not one of our commands, which are quick without fairseq.
+    """Tell whether fairseq imports this package: fairseq is loaded, or this is a process such as a spawned rank.
 
-    They call plugin.register() when they need a model. A spawned rank imports this package before fairseq.
+    Commands of this package start faster without fairseq; they call plugin.register() when they need a model.
     """
     return "fairseq" in sys.modules or multiprocessing.parent_process() is not None
 

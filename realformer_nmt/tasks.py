@@ -1,6 +1,6 @@
 """Table of fairseq's tasks: all that protocols, comparisons, evaluation, checkpoints and analyses know of one is a row.
 
-What is heavy, or stands on a higher floor, is named as "module:attribute" and imported when it is needed.
+What is slow to import, or belongs to a package that imports this module, is named as "module:attribute".
 """
 
 from dataclasses import dataclass
@@ -155,10 +155,10 @@ TASKS = {task.name: task for task in _ROWS}
 
 
 def task_of(cfg: Any) -> Task:
-    """Return the task of a training; one that is not listed is another way to train on pairs."""
+    """Return the row of a training's task; a task that is not listed counts as translation."""
     return task_named(cfg.task._name)
 
 
 def task_named(name: object) -> Task:
-    """Return the task of a name, which a checkpoint may have of any type."""
+    """Return the row of a task's name; a name from a checkpoint may be of any type, and then counts as translation."""
     return TASKS.get(name, TASKS[TRANSLATION]) if isinstance(name, str) else TASKS[TRANSLATION]
