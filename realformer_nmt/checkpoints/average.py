@@ -29,7 +29,7 @@ class AverageRequest(StageRequest):
         "the best N of --keep-best-checkpoints", None, metavar="N", either="which", range=whole(1)
     )
     until: int | None = option(
-        "with --last, --last-updates: nothing after epoch, update N", None, metavar="N", range=whole(1)
+        "with --last: the last epoch to use; with --last-updates: the last update", None, metavar="N", range=whole(1)
     )
     output: Path = option("the checkpoint to write; OUTPUT.json is its record")
     fresh: bool = option(HELP, False, old_flag="--anew")

@@ -85,7 +85,7 @@ def build_any(path: Path, options: Options, weights: dict[str, Tensor]) -> BaseF
 def build(path: Path, options: Options, weights: dict[str, Tensor]) -> TranslationModel:
     """Return a checkpoint's translation model; refuse one that is an encoder or a decoder alone."""
     if presets.kind_of(arch_of(options)):
-        raise UserError(f"{path} is a model of one text alone, {arch_of(options)}: give one that translates")
+        raise UserError(f"{path} does not translate, as {arch_of(options)} has one side only: give a translation model")
     source_entries = dictionary_size(path, weights, "encoder.embed_tokens.weight")
     target_entries = dictionary_size(path, weights, "decoder.embed_tokens.weight")
     return load_into(path, options, weights, lambda cfg: skeleton(cfg, source_entries, target_entries))
@@ -94,13 +94,13 @@ def build(path: Path, options: Options, weights: dict[str, Tensor]) -> Translati
 def load_into(
     path: Path, options: Options, weights: dict[str, Tensor], make: Callable[[argparse.Namespace], Model]
 ) -> Model:
-    """Make a model from options and load the weights; refuse options of other types than the defaults have."""
+    """Build a model from options and load its weights; refuse an option whose type differs from its default's."""
     defaults = vars(TranslationConfig())
     for name, value in options.items():
         default = defaults.get(name)
         expected = type(value if default is None else default)
         if not isinstance(value, (int, float) if expected is float else expected):
-            raise UserError(f"{path} has {name} {str(value)[:80]!r}, which is no {expected.__name__}")
+            raise UserError(f"{path} has {name} {str(value)[:80]!r}, which is not of type {expected.__name__}")
     try:
         model = make(argparse.Namespace(**options))
         model.load_state_dict(weights)

@@ -25,7 +25,7 @@ def check_average(path: Path, training: Path | None = None) -> None:
     average = records.read(record, AverageRecord, HINT)
     previous = average.outputs.get(path.name)
     if previous and not is_same(path, previous):
-        raise UserError(f"{path} is another file than {record} says was made: {HINT}")
+        raise UserError(f"{path} has changed since {record} was written: {HINT}")
     if training and training.is_file():
         names = strangers(average, records.read(training, TrainRecord, HINT))
         if names:

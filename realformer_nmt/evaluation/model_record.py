@@ -20,7 +20,7 @@ def describe(path: Path, translated: str) -> ModelRecord:
     state = checkpoint_fields.load(path)
     digest = sha256(path)
     if translated != digest:
-        raise UserError(f"{path} is another than the one that translated: translate again")
+        raise UserError(f"{path} has changed since the translation: translate again")
     history = validation.history([(validation.stored(state), validation.meters(state))])
     averaged = lineage.sources(path, state)
     hours = training_hours(state)

@@ -132,7 +132,7 @@ def test_models_of_the_same_name_are_all_analysed(other: str, models: Path, tmp_
     [
         (["{models}"], "{models} holds no model: there is none of average.pt,"),
         (["{models}/none.pt"], "{models}/none.pt: no such file"),
-        (["{models}/links"], "cannot load {models}/links: it is no checkpoint"),
+        (["{models}/links"], "cannot load {models}/links: it is not a complete checkpoint"),
         (["{models}/other.pt"], "give the --data that it was trained on"),
         (["{models}/pre.pt", "--data", "{models}/run"], "{models}/run holds no binarised pair of languages"),
         (["{models}/pre.pt", "--subset", "dev"], "holds no subset dev in src: there are test, train, valid"),

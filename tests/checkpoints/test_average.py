@@ -33,9 +33,9 @@ def test_what_is_no_whole_checkpoint_is_refused_and_nothing_is_left(tmp_path: Pa
     good = save(tmp_path / "good.pt", {"w": torch.randn(1000)})
     whole = good.read_bytes()
     files = {
-        "cut.pt": (whole[: len(whole) // 2], "cut.pt: it is no checkpoint, or not all of one (its end is missing"),
-        "empty.pt": (b"", "empty.pt: it is no checkpoint, or not all of one (it is empty"),
-        "pickle.pt": (pickle.dumps({"model": Malicious()}), "pickle.pt: it is no checkpoint, or not all of one"),
+        "cut.pt": (whole[: len(whole) // 2], "cut.pt: it is not a complete checkpoint (its end is missing"),
+        "empty.pt": (b"", "empty.pt: it is not a complete checkpoint (it is empty"),
+        "pickle.pt": (pickle.dumps({"model": Malicious()}), "pickle.pt: it is not a complete checkpoint"),
     }
     for name, (content, _) in files.items():
         (tmp_path / name).write_bytes(content)

@@ -88,7 +88,7 @@ def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path) -> None:
         (malicious, "could run code; nothing of it was run"),
         (stock, "a model of arch transformer, which is not of this package"),
         (bare, "holds no model"),
-        (text, "it is no checkpoint, or not all of one"),
+        (text, "it is not a complete checkpoint"),
     ]:
         shown = realformer_nmt("inspect", path)
         assert shown.returncode == 1
@@ -122,5 +122,5 @@ def test_a_model_of_one_side(kind: str, stack: str, name: str, tmp_path: Path) -
     assert [row["sublayer"] for row in report["shortcuts"]] == names
     assert [row["mean"] for row in report["shortcuts"]] == pytest.approx([float(w.weight().mean()) for w in weights])
     assert report["parameters"] == sum(parameter.numel() for parameter in model.parameters())
-    with pytest.raises(UserError, match="is a model of one text alone, realformer_"):
+    with pytest.raises(UserError, match="does not translate, as realformer_"):
         inspection.build(path, options, model.state_dict())

@@ -34,7 +34,7 @@ def test_another_average_is_refused(name: str, tmp_path: Path) -> None:
     one, other = (make_run(tmp_path / sha256, sha256) for sha256 in "ab")
     (other / name).replace(one / name)
     for path in (one, one / "average.pt"):
-        with pytest.raises(UserError, match=r"average\.pt is another file than .*average\.pt\.json says was made"):
+        with pytest.raises(UserError, match=r"average\.pt has changed since .*average\.pt\.json was written"):
             model_in_run.checkpoint(path)
 
 

@@ -122,7 +122,7 @@ def test_another_model_under_the_same_name_is_refused(scored: Scored, run: Path,
     message = r"run\.json was made with other settings or files: average\.pt is another file"
     with pytest.raises(UserError, match=message):
         called(score, scored.translation, *scored.options)
-    with pytest.raises(UserError, match=r"average\.pt is another than the one that translated: translate again"):
+    with pytest.raises(UserError, match=r"average\.pt has changed since the translation: translate again"):
         called(score, scored.translation, *scored.options, "--fresh")
     shutil.copy(backup, scored.average)
 

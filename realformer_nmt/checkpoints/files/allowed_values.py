@@ -149,7 +149,7 @@ def checked_plain(value: Any, name: str, depth: int = 0) -> Any:
         for item in items:
             checked_plain(item, name, depth + 1)
     elif value is not None and type(value) not in (*NUMBERS, str):
-        raise SettingsError(f"has a {type(value).__name__} of its own as {name}, and allowed are numbers and text")
+        raise SettingsError(f"has a {type(value).__name__} as {name}; allowed are numbers and text")
     if isinstance(value, str) and "${" in value:
-        raise SettingsError(f"has {value[:80]!r} as {name}: nothing of a checkpoint is looked up")
+        raise SettingsError(f"has {value[:80]!r} as {name}: allowed is text without ${{")
     return value

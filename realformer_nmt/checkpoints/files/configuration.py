@@ -68,7 +68,7 @@ def fields_of(settings: Any, name: str) -> Fields:
     """Return a Namespace or a table as a table; refuse any other type."""
     table = vars(settings) if isinstance(settings, argparse.Namespace) else settings
     if not isinstance(table, dict) or not all(isinstance(key, str) for key in table):
-        raise SettingsError(f"its {name} are no options but a {type(settings).__name__}")
+        raise SettingsError(f"holds a {type(settings).__name__} as {name}, where fairseq has a Namespace or a table")
     return table
 
 
@@ -135,6 +135,6 @@ def check_known_meters(extra: Any) -> None:
     metrics = extra.get("metrics") if isinstance(extra, dict) else None
     for rows in (metrics or {}).values() if isinstance(metrics, dict | None) else (None,):
         if not isinstance(rows, list) or not all(isinstance(row, list | tuple) and row[2:3] for row in rows):
-            raise SettingsError("has meters of another kind than fairseq's")
+            raise SettingsError("has meters in another form than fairseq writes")
         if not all(row[2] in METERS for row in rows):
             raise SettingsError(f"has meters that fairseq does not know: allowed are {', '.join(METERS)}")

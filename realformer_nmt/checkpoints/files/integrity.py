@@ -40,5 +40,5 @@ def describe(path: Path) -> str:
     if not path.is_file():
         return f"{path.name} (no ordinary file)"
     number = updates(path)
-    state = "nothing to go on from" if number is None else f"{number} updates"
+    state = "nothing to resume from" if number is None else f"{number} updates"
     return f"{path.name} ({path.stat().st_size:,} bytes, {'cut off or damaged' if is_cut(path) else state})"

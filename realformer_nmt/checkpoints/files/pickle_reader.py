@@ -61,9 +61,9 @@ def read(stream: BinaryIO, allowed: Container[str]) -> tuple[Any, list[Any]]:
         for operation, argument, _ in pickletools.genops(stream):
             machine.step(operation.name, argument)
     except LookupError as error:  # of the stack or the memory
-        raise PickleError("it takes what it did not make") from error
+        raise PickleError("it uses a value before it has made one") from error
     if len(machine.stack) != 1 or machine.outer:
-        raise PickleError("it leaves more than one value")
+        raise PickleError("it does not end with exactly one value")
     return machine.stack[0], machine.storages
 
 
@@ -85,7 +85,7 @@ class PickleMachine:
         elif operation in STEPS:
             STEPS[operation](self, argument)
         elif operation not in IGNORED:
-            raise PickleError(f"its operation {operation} is none that torch.save writes")
+            raise PickleError(f"its operation {operation} is not one that torch.save writes")
 
     def pop_to_mark(self) -> list[Any]:
         nodes, self.stack = self.stack, self.outer.pop()
@@ -93,7 +93,7 @@ class PickleMachine:
 
     def pop(self, number: int) -> list[Any]:
         if len(self.stack) < number:
-            raise PickleError("it takes more values than it made")
+            raise PickleError("it uses more values than it has made")
         nodes = self.stack[-number:]
         del self.stack[-number:]
         return nodes
@@ -111,13 +111,13 @@ class PickleMachine:
     def call(self, _: Any) -> None:
         function, arguments = self.pop(2)
         if not isinstance(function, QualifiedName) or type(arguments) is not tuple:
-            raise PickleError("it calls what is no name")
+            raise PickleError("it calls something that is not a class or function")
         self.stack.append(Call(function.name, arguments))
 
     def set_state(self, _: Any) -> None:
         call, state = self.pop(2)
         if not isinstance(call, Call) or call.state is not None:
-            raise PickleError("it changes what has no state, or has one already")
+            raise PickleError("it sets the state of a value that has none, or sets it twice")
         call.state = state
         self.stack.append(call)
 
@@ -130,7 +130,7 @@ class PickleMachine:
         elif type(target) is dict:
             target.update(zip(map(checked_key, pairs[::2]), pairs[1::2], strict=True))
         else:
-            raise PickleError("it puts a key into what has none")
+            raise PickleError("it sets a key of a value that is not a table")
 
     def push_tuple(self, items: list[Any]) -> None:
         self.stack.append(tuple(items))
@@ -147,7 +147,7 @@ class PickleMachine:
 
     def extend(self, items: list[Any]) -> None:
         if type(self.stack[-1]) is not list:
-            raise PickleError("it appends to what is no list")
+            raise PickleError("it appends to a value that is not a list")
         self.stack[-1].extend(items)
 
 

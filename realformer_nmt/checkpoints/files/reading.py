@@ -18,7 +18,7 @@ from realformer_nmt.checkpoints.files.rebuilders import Values
 from realformer_nmt.checkpoints.files.torch_files import opened, parse_storage_id
 from realformer_nmt.common.errors import UserError, one_line
 
-NONE = "it is no checkpoint, or not all of one"
+NONE = "it is not a complete checkpoint"
 SAVED = "give checkpoints that fairseq-train has saved"
 
 

@@ -37,7 +37,7 @@ class Values:
             return node
         if id(node) not in self.built:
             if depth > DEEPEST:
-                raise PickleError(f"its values stand in each other more than {DEEPEST} deep")
+                raise PickleError(f"its values are nested more than {DEEPEST} deep")
             self.nodes.append(node)
             self.built[id(node)] = self._build(node, depth + 1)
         return self.built[id(node)]
@@ -118,7 +118,7 @@ def array(values: Values, call: Call, depth: int) -> np.ndarray:
     raw = values.of(content, depth)
     right = type(shape) is tuple and len(shape) <= 4 and all(type(length) is int and length >= 0 for length in shape)
     check(right and type(raw) is bytes and len(raw) == 8 * math.prod(shape), "an array is not as long as its shape")
-    check(columns_first is False or len(shape) < 2, "an array has its columns first")
+    check(columns_first is False or len(shape) < 2, "an array is stored column by column")
     numbers: np.ndarray = np.frombuffer(raw, dtype).reshape(shape).copy()
     return numbers
 
@@ -146,7 +146,7 @@ def namespace(values: Values, call: Call, depth: int) -> argparse.Namespace:
     """Build a Namespace, which holds the options of older checkpoints."""
     check(call.arguments == () and isinstance(call.state, dict), "options are of another kind")
     right = all(type(name) is str and name.isidentifier() and not name.startswith("__") for name in call.state)
-    check(right, "an option's name is none")
+    check(right, "an option has an invalid name")
     return argparse.Namespace(**{name: values.of(value, depth) for name, value in call.state.items()})
 
 
@@ -164,21 +164,26 @@ def any_node(values: Values, call: Call, depth: int) -> Any:
 
 def placeholder(_: Values, call: Call, __: int) -> Any:
     """Build fairseq's placeholder for a tensor that another rank sends after the message."""
-    check(isinstance(call.state, dict) and type(call.state.get("index")) is int, "a tensor's place is no number")
+    check(
+        isinstance(call.state, dict) and type(call.state.get("index")) is int, "the index of a tensor is not a number"
+    )
     return _TensorPlaceholder(index=call.state["index"])
 
 
 def size(_: Values, call: Call, __: int) -> torch.Size:
     """Build a torch.Size: ranks tell each other the shapes of the tensors that they send."""
     (lengths,) = call.arguments
-    check(type(lengths) is tuple and all(type(length) is int and length >= 0 for length in lengths), "a size is none")
+    check(
+        type(lengths) is tuple and all(type(length) is int and length >= 0 for length in lengths),
+        "a size is not a tuple of lengths",
+    )
     return torch.Size(lengths)
 
 
 def device(_: Values, call: Call, __: int) -> torch.device:
     """Build torch.device("cpu") or torch.device("cuda", index)."""
     name, *index = call.arguments
-    check(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is none that is known")
+    check(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is neither cpu nor cuda")
     return torch.device(name, *index)
 
 

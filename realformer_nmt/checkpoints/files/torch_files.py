@@ -90,17 +90,17 @@ class OldTorchFile:
     def __init__(self, file: BinaryIO) -> None:
         file.seek(0)
         if [pickle_reader.read(file, ALLOWED)[0] for _ in range(2)] != [MAGIC, PROTOCOL]:
-            raise PickleError("it is none of torch.save's")
+            raise PickleError("it was not written by torch.save")
         if pickle_reader.read(file, ALLOWED)[0].get("little_endian") is not True:
             raise PickleError("its numbers are of another byte order")
         self._root, storage_ids = pickle_reader.read(file, ALLOWED)
         dtypes = {key: dtype for key, dtype, _ in map(parse_storage_id, storage_ids)}
         keys, _ = pickle_reader.read(file, ALLOWED)
         if not isinstance(keys, list) or set(keys) != set(dtypes):
-            raise PickleError("its numbers are not those of its pickle")
+            raise PickleError("it holds other tensors than its pickle lists")
         self.storages = {key: next_storage(file, dtypes[key]) for key in keys}
         if file.read(1):
-            raise DamagedError("it goes on behind its numbers")
+            raise DamagedError("it has extra bytes after its numbers")
 
     def root(self) -> Any:
         """Return the root node of the pickle."""
@@ -129,7 +129,7 @@ def next_storage(file: BinaryIO, dtype: torch.dtype) -> Tensor:
 def parse_storage_id(value: Any) -> tuple[str, torch.dtype, int]:
     """Return key, dtype and length of ("storage", kind, key, device, length); older files have a sixth entry, None."""
     if type(value) is not tuple or len(value) not in (5, 6) or value[0] != "storage" or value[5:] not in ((), (None,)):
-        raise PickleError("its numbers stand in no place that torch.save knows")
+        raise PickleError("its numbers are not stored as torch.save stores them")
     _, kind, key, _, length = value[:5]
     if (
         not isinstance(kind, QualifiedName)
@@ -137,7 +137,7 @@ def parse_storage_id(value: Any) -> tuple[str, torch.dtype, int]:
         or type(key) is not str
         or type(length) is not int
     ):
-        raise PickleError("its numbers are of no kind that is allowed")
+        raise PickleError("its numbers have a type that is not allowed")
     return key, DTYPES[kind.name], length
 
 
@@ -145,7 +145,7 @@ def storage_of(storages: Mapping[str, Tensor], storage_id: Any) -> Tensor:
     """Return the storage of an id; refuse one of another dtype or length than the id says."""
     key, dtype, length = parse_storage_id(storage_id)
     if storages[key].dtype != dtype or len(storages[key]) != length:
-        raise PickleError(f"its numbers {key} are of another kind, or not as many as it says")
+        raise PickleError(f"its numbers {key} have another type or another length than it says")
     return storages[key]
 
 
@@ -159,7 +159,7 @@ def as_dtype(content: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def opened(file: BinaryIO) -> TorchArchive | OldTorchFile:
-    """Return the reader for a file, by its first bytes; an archive of which these are damaged, by its directory."""
+    """Return the reader for a file by its first bytes; an archive whose first bytes are damaged is known by its end."""
     file.seek(0)
     beginning = file.read(len(BEGINNING))
     if beginning == BEGINNING or (beginning[:2] != PICKLE and zipfile.is_zipfile(file)):

@@ -73,7 +73,9 @@ def name_the_checkpoint_that_does_not_fit(
         if error_messages.is_of_memory(error):
             raise UserError(f"{names} {error_messages.TOO_LARGE}") from error
         if error_messages.foreseen_message(error) is None:
-            raise UserError(f"{names} became no model: {error_messages.fallback_message(error)}") from error
+            raise UserError(
+                f"{names}: no model can be built from it: {error_messages.fallback_message(error)}"
+            ) from error
         raise
     models, _, task = loaded
     check_kinds(filenames, models, task)

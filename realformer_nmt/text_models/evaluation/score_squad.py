@@ -81,7 +81,9 @@ def check_answered(request: ScoreSquadRequest, questions: Sequence[Question], an
     if not recorded:
         return
     if sha256(request.answers) != recorded.sha256:
-        raise UserError(f"{request.answers} is another file than {record} says was made: put it back, or answer again")
+        raise UserError(
+            f"{request.answers} has changed since {record} was written: put the old file back, or answer again"
+        )
     foreign = [question.name for question in questions if answers[question.name] not in question.context]
     if foreign:
         raise UserError(

@@ -116,7 +116,7 @@ def test_each_word_that_is_not_known_is_named(stock: dict[str, Any]) -> None:
         ({"tokenizer": "unheard"}, "asks for the tokenizer 'unheard'"),
         ({"task": {**cfg["task"], "source_lang": "${oc.env:HOME}"}}, r"task's source_lang '\$\{oc\.env:HOME\}'"),
         ({"task": {**cfg["task"], "eval_bleu_args": '{"lm_path": "/x"}'}}, "task's eval_bleu_args .* allowed"),
-        ({"model": 7}, "its model are no options but a int"),
+        ({"model": 7}, "holds a int as model, where fairseq has a Namespace or a table"),
     ]
     for changed, message in changes:
         with pytest.raises(SettingsError, match=message):

@@ -63,5 +63,5 @@ def test_the_newest_is_the_one_that_was_trained_longest(tmp_path: Path) -> None:
     paths = sorted(tmp_path.iterdir())
     assert integrity.newest(paths) == tmp_path / "checkpoint_1_30.pt"
     assert integrity.newest([averaged, cut]) is None
-    assert "nothing to go on from" in integrity.describe(averaged)
+    assert "nothing to resume from" in integrity.describe(averaged)
     assert "30 updates" in integrity.describe(tmp_path / "checkpoint_1_30.pt")

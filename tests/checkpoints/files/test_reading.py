@@ -81,7 +81,7 @@ def test_a_hostile_number_of_numpy_is_refused(tmp_path: Path) -> None:
     assert len(numbers) == 8
     for name, number in numbers.items():
         (tmp_path / "a.pt").write_bytes(hostile_pickles.packed(number))
-        with pytest.raises(UserError, match=r"a\.pt: it is no checkpoint"):
+        with pytest.raises(UserError, match=r"a\.pt: it is not a complete checkpoint"):
             print(name, reading.load(tmp_path / "a.pt"))
 
 
@@ -104,7 +104,7 @@ def test_the_numbers_of_an_entry_stay_in_the_file(tmp_path: Path) -> None:
     assert state["other"].is_meta
     assert state["other"].shape == (99,)
     assert float(state["model"]["w"].sum()) == 148.5
-    with pytest.raises(UserError, match=r"a\.pt: it is no checkpoint, or not all of one \(Bad CRC-32"):
+    with pytest.raises(UserError, match=r"a\.pt: it is not a complete checkpoint \(Bad CRC-32"):
         reading.load(path)
 
 
@@ -137,7 +137,7 @@ def test_a_file_that_is_no_checkpoint_is_not_said_to_run_code(tmp_path: Path, co
     path = tmp_path / "notes.pt"
     path.write_bytes(content)
     for read in READERS.values():
-        with pytest.raises(UserError, match=r"notes\.pt: it is no checkpoint, or not all of one") as refused:
+        with pytest.raises(UserError, match=r"notes\.pt: it is not a complete checkpoint") as refused:
             read(path)
         assert not any(words in str(refused.value) for words in ("run code", "weights_only", "\n"))
 

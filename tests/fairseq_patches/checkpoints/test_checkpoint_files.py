@@ -144,7 +144,7 @@ def test_none_whole_lists_what_was_found(tmp_path: Path, large: Path) -> None:
     assert str(refused.value) == (
         f"{tmp_path}/checkpoint_last.pt was cut off or damaged, and no complete checkpoint is beside it: "
         "checkpoint1.pt (2,000 bytes, cut off or damaged); "
-        f"checkpoint2.pt ({len(whole):,} bytes, nothing to go on from); "
+        f"checkpoint2.pt ({len(whole):,} bytes, nothing to resume from); "
         "checkpoint_last.pt (100 bytes, cut off or damaged). Restore one, or remove them to train from the start"
     )
 

@@ -35,7 +35,7 @@ def checkpoint(once: Once, fairseq: Command, toy_corpus: Path, user_dir: Path) -
     return once("compat_checkpoint", train) / "checkpoint_last.pt"
 
 
-HELD = r"(holds [\w.]+|is no checkpoint, or not all of one)"
+HELD = r"(holds [\w.]+|is not a complete checkpoint)"
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_each_would_run_if_it_were_loaded_without_care(checkpoint: Path, tmp_pat
 def test_part_of_a_checkpoint_is_named(checkpoint: Path, tmp_path: Path, part: float) -> None:
     path = tmp_path / "part.pt"
     path.write_bytes(checkpoint.read_bytes()[: int(part * checkpoint.stat().st_size)])
-    with pytest.raises(UserError, match=r"cannot load .*part\.pt: it is no checkpoint, or not all of one"):
+    with pytest.raises(UserError, match=r"cannot load .*part\.pt: it is not a complete checkpoint"):
         checkpoint_utils.load_checkpoint_to_cpu(str(path))
 
 
@@ -172,7 +172,8 @@ def test_refused_by_ours(
     assert cli.main([*arguments, *output]) == 1
     stderr = capsys.readouterr().err
     assert re.search(
-        rf"realformer-nmt: .*{re.escape(bad.name)}\b.*(nothing of it was run|is no checkpoint|not a whole)", stderr
+        rf"realformer-nmt: .*{re.escape(bad.name)}\b.*(nothing of it was run|is not a complete checkpoint|not a whole)",
+        stderr,
     )
     assert stderr.count("\n") == 1
     assert not (tmp_path / "proof").exists()

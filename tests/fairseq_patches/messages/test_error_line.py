@@ -60,14 +60,18 @@ MISTAKES = {  # command, flags, the last line
     "generate, a stock model of half a layer": (
         "generate",
         "data --path half.pt",
-        r"half\.pt became no model: .*'float' object",
+        r"half\.pt: no model can be built from it: .*'float' object",
     ),
-    "generate, no options": ("generate", "data --path bare.pt", r"bare\.pt became no model: .*Neither args nor cfg"),
-    "generate, cut off": ("generate", "data --path cut.pt", r"cannot load \S*cut\.pt: it is no checkpoint, or not all"),
+    "generate, no options": (
+        "generate",
+        "data --path bare.pt",
+        r"bare\.pt: no model can be built from it: .*Neither args nor cfg",
+    ),
+    "generate, cut off": ("generate", "data --path cut.pt", r"cannot load \S*cut\.pt: it is not a complete checkpoint"),
     "interactive, cut off": (
         "interactive",
         "data --path cut.pt",
-        r"cannot load \S*cut\.pt: it is no checkpoint, or not",
+        r"cannot load \S*cut\.pt: it is not a complete checkpoint",
     ),
     "interactive, foreign": ("interactive", "data --path foreign.pt", r"foreign\.pt: it holds .*: copy it again"),
     "generate, NaN": ("generate", "data --path nan.pt", r"nan\.pt holds NaN or infinity in decoder"),
@@ -85,7 +89,7 @@ MISTAKES = {  # command, flags, the last line
     "validate, cut off": (
         "validate",
         "data --path cut.pt --task translation --max-tokens 99",
-        r"cut\.pt: it is no checkpoint",
+        r"cut\.pt: it is not a complete checkpoint",
     ),
 }
 
