@@ -1,4 +1,4 @@
-"""`realformer-nmt analyse`: what trained models do inside, beside each other, as a record and as figures."""
+"""`realformer-nmt analyse`: measure what trained models do inside; write one record and figures of all of them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ SENTENCES = 8192  # as many as He et al. look at
 class AnalyseRequest(Request):
     """Read held-out text with trained models and fill a folder: analysis.json, and figures as SVG and PNG. Attention:
     entropy of each head, divergence between a head and the one above, where heads look. Depth: gradients, the stream
-    and its branches, how alike layers are, what is lost without one."""
+    and its branches, similarity of layers, loss without each layer."""
 
     subcommand: ClassVar[str] = "analyse"
     implementation: ClassVar[str] = "realformer_nmt.analysis.analysis_run"
@@ -31,7 +31,7 @@ class AnalyseRequest(Request):
     data: Path | None = option("default: the one the model was trained on", None, metavar="DATA-BIN")
     subset: str = option("part of the data-bin to read (default: valid)", "valid")
     sentences: int = option(f"read N of them at most (default: {SENTENCES})", SENTENCES, metavar="N", range=whole(1))
-    alignment: Path | None = option("links of words by hand, 0-0 1-2, a line each", None, metavar="FILE")
+    alignment: Path | None = option("manual word alignment, a line per sentence, such as 0-0 1-2", None, metavar="FILE")
     sentence: str | None = option("translate it and draw every head of every layer for it", None, metavar="TEXT")
     cpu: bool = option("use the CPU even if there is a GPU", False)
     fresh: bool = option(HELP, False, old_flag="--anew")

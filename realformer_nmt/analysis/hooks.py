@@ -75,7 +75,7 @@ def first_calls(model: nn.Module) -> Iterator[Callable[[nn.Module], bool]]:
 def attention(model: nn.Module, see: See) -> Iterator[None]:
     """Call `see` with the probabilities of every attention, layer after layer, while the context lasts.
 
-    Of a layer that the topology calls several times they are those of the first call, which reads the stream itself.
+    If the topology calls a layer several times, only the first call counts, because it reads the stream itself.
     """
 
     def ask(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, object]) -> tuple[Any, dict[str, object]]:
@@ -123,7 +123,7 @@ def shortcuts(stack: Side) -> dict[str, Shortcut]:
 
 @contextmanager
 def terms(model: nn.Module, see: SeeTerms) -> Iterator[None]:
-    """Call `see` with the terms that every shortcut adds, while the context lasts; of several calls with the first."""
+    """Call `see` with the terms of the first call of every shortcut in its layer, while the context lasts."""
 
     def show(side: str, is_first: Callable[[nn.Module], bool]) -> Callable[[Shortcut, tuple[Tensor, Tensor]], None]:
         return lambda shortcut, args: see(side, shortcut, *args) if is_first(shortcut) else None

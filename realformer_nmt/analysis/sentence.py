@@ -37,8 +37,8 @@ class Sentence(NamedTuple):
 def subwords(raw: str, data: Path) -> str:
     """Return the sentence as the model reads it, in subwords.
 
-    They are those of the folder of `realformer-nmt prepare` that holds the data-bin; of any other data-bin the sentence
-    is taken as subwords already.
+    A data-bin in a folder of `realformer-nmt prepare` has its subword model there; for any other data-bin the sentence
+    must already be in subwords.
     """
     line = " ".join(raw.split())
     if (data.parent / "prepare.json").is_file():
@@ -67,7 +67,7 @@ def study(model: TranslationModel, text: Text, line: str) -> Sentence:
 
 def check_room(tokens: int, limit: int) -> None:
     if tokens > limit:
-        raise UserError(f"--sentence has {tokens} tokens, and the model room for {limit}: give a shorter one")
+        raise UserError(f"--sentence has {tokens} tokens, and the model has room for {limit}: give a shorter one")
 
 
 def attention_by_chain(model: nn.Module, batch: Batch) -> dict[str, list[Tensor]]:

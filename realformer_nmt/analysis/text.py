@@ -118,7 +118,7 @@ def read(data: Path, subset: str, most: int) -> Text:
     for language in pair:
         index = subsets.sound(data, subset, pair, language)
         if index is None:
-            raise UserError(f"{data} holds no subset {subset} in {language}: analyses read the translation too")
+            raise UserError(f"{data} holds no subset {subset} in {language}: give a --subset that has both languages")
         sides.append(indexed_dataset.make_dataset(str(index.with_suffix("")), "mmap"))
         dictionaries.append(dictionary(data / f"dict.{language}.txt"))
     everything = range(len(sides[0]))

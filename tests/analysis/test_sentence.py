@@ -78,5 +78,5 @@ def test_what_cannot_be_read_is_refused(toy_corpus: Path) -> None:
     with pytest.raises(UserError, match="--sentence is empty"):
         sentence.subwords("  ", toy_corpus)
     text = analysed.some(toy_corpus)
-    with pytest.raises(UserError, match="has 4 tokens, and the model room for 3: give a shorter one"):
+    with pytest.raises(UserError, match="has 4 tokens, and the model has room for 3: give a shorter one"):
         sentence.study(analysed.model(text, max_source_positions=3), text, "a b c")

@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
 
 Link = tuple[int, int]  # word of the source, word of the target, from 0
-FORM = "allowed are pairs of words between spaces, from 0, such as 0-0 1-2, and 3p4 for one that is only possible"
+FORM = "allowed are pairs of word numbers from 0, such as 0-0 1-2, and 3p4 for a link that is only possible"
 
 
 class Links(NamedTuple):
@@ -25,7 +25,9 @@ class Links(NamedTuple):
 def read(file: Path, sentences: int) -> list[Links]:
     lines = read_lines(file)
     if len(lines) != sentences:
-        raise UserError(f"{file} has {len(lines)} lines, and the text {sentences} sentences: one line for each")
+        raise UserError(
+            f"{file} has {len(lines)} lines, and the text has {sentences} sentences: give a line per sentence"
+        )
     return [parse(line, file, number) for number, line in enumerate(lines, 1)]
 
 
@@ -35,7 +37,7 @@ def parse(line: str, file: Path, number: int) -> Links:
         mark = "p" if "p" in word else "-"
         source, _, target = word.partition(mark)
         if not (source.isdecimal() and target.isdecimal()):
-            raise UserError(f"{file}, line {number}: {word!r} is no link; {FORM}")
+            raise UserError(f"{file}, line {number}: {word!r} is not a link; {FORM}")
         links[mark].add((int(source), int(target)))
     return Links(frozenset(links["-"]), frozenset(links["-"] | links["p"]))
 

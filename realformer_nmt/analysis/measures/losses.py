@@ -13,7 +13,7 @@ def words(text: Text) -> int:
     """Count the tokens to be predicted, end symbols included."""
     number = sum(map(text.target_count, text.batches()))
     if not number:
-        raise UserError("no word of what is read is to be predicted, as none is masked: pass more --sentences")
+        raise UserError("these sentences have no masked token, so there is nothing to predict: pass more --sentences")
     return number
 
 

@@ -30,7 +30,7 @@ class Moments:
 
 
 def shortcut_terms(weight: Tensor, shortcut: Moments, branch: Moments) -> ShortcutTerms:
-    """Return the figures of w * x + f(x), of the moments of both terms over all elements."""
+    """Return the figures of w * x + f(x), from the moments of both terms over all elements."""
     return ShortcutTerms(
         w=float(weight.mean()),
         share_of_branch=branch.variance / (shortcut.variance + branch.variance),

@@ -29,7 +29,7 @@ class TokenClasses:
         return [[words[n] for n in tokens[row].tolist() if n not in (self.pad, self.end)] for words, tokens in sides]
 
     def looks(self, batch: Batch) -> dict[str, dict[str, Tensor]]:
-        """Return by chain and name the masks of kinds of positions, each to be broadcast to B x T x S."""
+        """Return a mask for each chain and each kind of position; a mask broadcasts to B x T x S."""
         masks = {
             side: {"punctuation": marks[tokens].unsqueeze(1), "end": tokens.eq(self.end).unsqueeze(1)}
             for marks, (side, tokens) in zip(self.punctuation, batch.read.items(), strict=True)

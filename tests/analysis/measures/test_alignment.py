@@ -18,7 +18,7 @@ def test_links_are_read() -> None:
 
 @pytest.mark.parametrize("word", ["0", "a-b", "1--2", "-1", "1-", "0p1p2"])
 def test_what_is_no_link_is_named(word: str) -> None:
-    with pytest.raises(UserError, match=r"test.links, line 3: '.*' is no link; allowed are"):
+    with pytest.raises(UserError, match=r"test.links, line 3: '.*' is not a link; allowed are"):
         parse(f"0-0 {word}", FILE, 3)
 
 
@@ -26,7 +26,7 @@ def test_a_line_for_each_sentence(tmp_path: Path) -> None:
     file = tmp_path / "links"
     file.write_text("0-0\n\n1-1\n")
     assert [len(links.sure) for links in read(file, 3)] == [1, 0, 1]
-    with pytest.raises(UserError, match="has 3 lines, and the text 4 sentences"):
+    with pytest.raises(UserError, match="has 3 lines, and the text has 4 sentences"):
         read(file, 4)
 
 

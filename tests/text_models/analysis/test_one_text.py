@@ -195,7 +195,7 @@ def test_a_sentence_is_read_unmasked(texts: Path) -> None:
         (["lm.pt", "--data", "{toy}"], "holds no subset valid of one text: there are test, train, valid"),
         (
             ["lm.pt", "--sentence", "a a a a a a a a a a a a a a a a"],
-            "has 17 tokens, and the model room for 16",
+            "has 17 tokens, and the model has room for 16",
         ),
         (["short.pt"], "short.pt has settings of its task that do not fit"),
         (
