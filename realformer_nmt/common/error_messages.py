@@ -12,7 +12,7 @@ TRACE = "Traceback (most recent call last):"
 LONGEST = 400  # characters of a foreign message
 MEMORY = "there is not enough memory: pass a smaller --max-tokens with a larger --update-freq, or a smaller model"
 TOO_LARGE = "asks for a model larger than this machine's memory: its sizes are wrong, or it needs a larger machine"
-ELSEWHERE = "another rank ended, stopped or lost the network; see what it said last, and start the same command again"
+ELSEWHERE = "another rank ended, stopped or lost the network; read its last lines, then start the same command again"
 SILENT = (
     "another rank did not answer for {0} seconds: it is stopped, gone or far slower; start the same command again, or "
     "wait longer with REALFORMER_NMT_PATIENCE=SECONDS"
@@ -32,18 +32,18 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
     ),
     (r"UnicodeEncodeError", "the terminal cannot show a character: set PYTHONIOENCODING=utf-8, or a UTF-8 locale"),
     (r"UnicodeDecodeError", "a file is not UTF-8: convert it, for example by iconv -f latin1 -t utf-8"),
-    (r"Minimum loss scale reached", "the loss is no number any more: lower --lr, or train with --bf16 or in fp32"),
+    (r"Minimum loss scale reached", "the loss is not a number any more: lower --lr, or train with --bf16 or in fp32"),
     (r"(gradients are Nan/Inf)", "{0}: the training diverged: lower --lr, train with a longer warm-up, or in fp32"),
-    (r"RecursionError", "an input is nested too deeply: give another"),
+    (r"RecursionError", "an input file is nested too deeply: give a flatter one"),
     (
         r"(?:Model file not found: |IOError: file |OSError: file )(.+?)(?: not found|$)",
-        "{0}: no such file; give one that is",
+        "{0}: no such file; give an existing file",
     ),
-    (r"FileNotFoundError: (\S+)$", "{0}: no such file or folder; give one that is"),
+    (r"FileNotFoundError: (\S+)$", "{0}: no such file or folder; give an existing one"),
     (r"Dataset not found: (.*) \((.*)\)", "{1} holds no subset {0}: give one whose .idx and .bin files stand there"),
     (
         r"Could not infer language pair",
-        "its names tell no languages: give a data-bin, or --source-lang and --target-lang",
+        "its file names do not say the languages: give a data-bin, or --source-lang and --target-lang",
     ),
     (
         r"InterpolationKeyError: Interpolation key 'task\.(\w+)' not found.*full_key: model\.",
@@ -107,7 +107,7 @@ def of_system(error: OSError) -> str:
     if error.filename is None and error.errno == errno.ENOENT and is_gone():
         return "the current folder is gone: change to one that exists, and run this again"
     if error.errno == errno.EPIPE:
-        return "whoever read the output has left; write it to a file, or read all of it"
+        return "the program that read the output has ended; write the output to a file, or read all of it"
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "a file"
     return one_line(f"{name or 'an empty file name'}: {error.strerror}; fix that and run this again")
 
@@ -125,7 +125,7 @@ def fallback_message(error: BaseException) -> str:
     """Return one line for any other error: its message if it is written for users, else what failed and where."""
     kind, message = (one_line(text)[:LONGEST] for text in innermost(error))
     if kind in SPOKEN and " " in message:
-        return f"{message}; change what was given, and run this again"
+        return f"{message}; correct the options or files, and run this again"
     frames = traceback.extract_tb(error.__traceback__)
     place = ""
     if frames:

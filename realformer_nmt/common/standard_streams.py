@@ -24,7 +24,7 @@ def make_usable() -> None:
 
 
 def output_is_closed() -> bool:
-    """Tell whether stdout is closed, or was before make_usable, whose streams have a number for a name."""
+    """Tell whether stdout is closed, or was closed before make_usable replaced it by a stream named by a number."""
     return sys.stdout is None or isinstance(getattr(sys.stdout, "name", None), int)
 
 

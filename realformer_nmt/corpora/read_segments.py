@@ -82,7 +82,9 @@ class Segments:
             with path.open("rb") as self.file, gzip.open(self.file) if self._compressed else self.file as text:
                 yield from READERS[self.form](bounded(text, path), path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise UserError(f"{path}: not a whole gzip file ({error}); take it from a complete download") from error
+            raise UserError(
+                f"{path}: incomplete or damaged gzip file ({error}); take it from a complete download"
+            ) from error
         except OSError as error:
             raise UserError(f"{path}: {error.strerror or error}") from error
 

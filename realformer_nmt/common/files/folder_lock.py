@@ -49,7 +49,7 @@ def lock_alone(lock: IO[str]) -> None:
 
 @contextlib.contextmanager
 def locked(file: Path, doing: str) -> Iterator[int]:
-    """Lock a file for a block and yield its descriptor, for child processes that shall hold the lock too."""
+    """Lock a file for a block, and yield its descriptor: a child process that gets it holds the lock, too."""
     with take(file, doing) as lock:
         yield lock.fileno()
 

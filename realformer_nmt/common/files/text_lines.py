@@ -41,7 +41,9 @@ def read_bytes(path: Path) -> bytes:
     try:
         return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise UserError(f"{path}: not a whole gzip file ({error}); take it from a complete download") from error
+        raise UserError(
+            f"{path}: incomplete or damaged gzip file ({error}); take it from a complete download"
+        ) from error
 
 
 def sha256(path: Path) -> str:
@@ -52,5 +54,7 @@ def sha256(path: Path) -> str:
 def read_recorded(path: Path, recorded: str, record: Path) -> list[str]:
     """Return the lines of a file; refuse it if its hash is not the one in the record."""
     if not path.is_file() or sha256(path) != recorded:
-        raise UserError(f"{path} is not what {record} was computed from: make that again, with --fresh")
+        raise UserError(
+            f"{path} is missing or has changed since {record} was written: make {record.name} again, with --fresh"
+        )
     return read_lines(path)

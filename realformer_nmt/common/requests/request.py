@@ -86,7 +86,7 @@ class Request:
         return shlex.join(self.argv())
 
     def run(self) -> int:
-        """Do what is asked, and return the exit status."""
+        """Run the command, and return its exit status."""
         status: int = resolve_name(f"{self.implementation}:run")(self)
         return status
 

@@ -21,7 +21,7 @@ from realformer_nmt.common.stages import outputs as written
 from realformer_nmt.common.stages.provenance import differences, fingerprint, is_same, made_from
 
 AGAIN = "use --fresh to redo it"
-HELP = "make it again, even if it is there"
+HELP = "make the result again, even if it is up to date"
 
 
 class StageStatus(NamedTuple):

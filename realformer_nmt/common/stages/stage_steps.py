@@ -98,7 +98,7 @@ class SteppedStage(Stage):
         The folder of a lasting step must still exist."""
         record, result = self.record.with_name(f"{name}.json"), self.folder / name
         if lasting and record.exists() and not result.exists():
-            raise UserError(f"{result} was made but is gone: {self.hint}")
+            raise UserError(f"{result} was made but no longer exists: {self.hint}")
         if not record.exists():
             self.end.unlink(missing_ok=True)
             for leftover in (*self.folder.glob(f"{name}.partial-*"), result):  # version 0.2.0's

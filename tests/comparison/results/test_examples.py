@@ -26,7 +26,7 @@ def test_a_hypothesis_is_quoted_as_far_as_it_is_the_one_scored(tmp_path: Path) -
     (tmp_path / "secret").write_text("of another file\n")
     (tmp_path / "hypotheses.txt").unlink()
     (tmp_path / "hypotheses.txt").symlink_to(tmp_path / "secret")
-    with pytest.raises(UserError, match=r"hypotheses\.txt is not what .*run\.json was computed from"):
+    with pytest.raises(UserError, match=r"hypotheses\.txt is missing or has changed since .*run\.json was written"):
         lines(cell, run, "hypotheses")
 
 

@@ -259,7 +259,7 @@ def test_a_result_that_was_removed_is_missed(
     shutil.copytree(undisturbed, folder)
     shutil.rmtree(folder / "data-bin")
     assert prepare(folder, options) == 1
-    assert "data-bin was made but is gone" in capsys.readouterr().err
+    assert "data-bin was made but no longer exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
