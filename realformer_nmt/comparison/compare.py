@@ -71,7 +71,7 @@ def check_combinations(request: CompareRequest) -> None:
             "out, or limit the jobs by slurm_array_parallelism in [slurm]"
         )
     if request.merge and request.fresh:
-        raise UserError("--merge copies finished cells, and makes none again: leave --fresh out")
+        raise UserError("--merge only copies finished cells, so that --fresh has no effect: leave --fresh out")
 
 
 def number_of_gpus(request: CompareRequest) -> int:
@@ -160,8 +160,8 @@ def changed_cells(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
         print(printable(message), file=sys.stderr)
     if unfit and not fresh:
         raise UserError(
-            f"{len(unfit)} of {len(planned)} cells are not what the grid asks for now, by the differences above: pass "
-            "--fresh to make them again, or name another --folder"
+            f"{len(unfit)} of {len(planned)} cells were made with other settings or files, listed above: pass --fresh "
+            "to redo them, or name another --folder"
         )
     return unfit
 

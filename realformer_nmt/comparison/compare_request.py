@@ -35,22 +35,22 @@ class CompareRequest(TrackerOptions):
     )
     archives: Path | None = option("archives that you have; others are downloaded", None, metavar="DIR")
     plan: bool = option("show cells, parameters, cost and commands; run nothing", False, either="what")
-    status: bool = option("show how far each cell is; works at any time", False, either="what")
-    report: bool = option("write the report of what is done; works at any time", False, either="what")
+    status: bool = option("show the state of each cell; may be called at any time", False, either="what")
+    report: bool = option("write the report of the finished cells; may be called at any time", False, either="what")
     merge: tuple[Path, ...] = option(
-        "take over finished cells, made elsewhere by this grid", (), metavar="FOLDER", either="what"
+        "copy finished cells of this grid from the --folder of another comparison", (), metavar="FOLDER", either="what"
     )
     only: tuple[str, ...] = option(
-        "run this family alone (repeatable); the report is of all", (), metavar="FAMILY", repeated=True
+        "run only this family (repeatable); the report still has all families", (), metavar="FAMILY", repeated=True
     )
-    add_seeds: int = option("N seeds beyond the grid's", 0, metavar="N", range=whole(0, MOST_SEEDS))
+    add_seeds: int = option("train N more seeds than the grid names", 0, metavar="N", range=whole(0, MOST_SEEDS))
     outside: tuple[str, ...] = option(
         "a translation of the test set from elsewhere, a line for each line: it is scored, tested and reported",
         (),
         metavar="NAME=FILE",
         repeated=True,
     )
-    fresh: bool = option("make again what no longer fits the grid", False, old_flag="--anew")
+    fresh: bool = option("redo results that were made with other settings or files", False, old_flag="--anew")
     launcher: Literal["here", "slurm"] = option("run on this machine, or one SLURM job for each cell", "here")
     gpus: int | None = option(
         "GPUs (here: all, one for each cell; slurm: 1); 0: the CPU", None, metavar="N", range=whole(0)

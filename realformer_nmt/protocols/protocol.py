@@ -84,7 +84,7 @@ class Protocol:
         check_harmless(self.train)
         check_no_part(self.train)
         for name in ELSEWHERE.keys() & self.train.keys():
-            raise ValueError(f"train: {name} would be overridden: it is said by {ELSEWHERE[name]}")
+            raise ValueError(f"train: {name} would be overridden: it is set by {ELSEWHERE[name]}")
 
     @property
     def tokens_a_step(self) -> int:

@@ -97,4 +97,4 @@ def test_a_changed_row_makes_another_training(folder: Path) -> None:
     changed.write_text(before)
     assert refused.returncode == 1
     assert "train: axis.py is another file" in refused.stderr
-    assert "pass --fresh to make them again" in refused.stderr
+    assert "pass --fresh to redo them" in refused.stderr

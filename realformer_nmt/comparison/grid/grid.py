@@ -158,8 +158,8 @@ class Grid:
         for subset in self.subsets:
             safe_names.plain(subset)
         if self.data and set(self.data.references or {}) != set(self.subsets[1:]):
-            further = ", ".join(self.subsets[1:]) or "none, since subsets names one"
-            raise ValueError(f"data.references: a raw text for each further subset: {further}")
+            further = ", ".join(self.subsets[1:]) or "none, as subsets names only one"
+            raise ValueError(f"data.references: give a raw text for each subset after the first: {further}")
         for budget in (self.budget, *(rule.budget for rule in self.override)):
             check_budget(budget or {})
         for flags in (self.train, *(rule.train for rule in self.override)):
@@ -242,9 +242,9 @@ def check_budget(budget: Mapping[str, Any]) -> None:
 
 
 def check_elsewhere(flags: Mapping[str, Any]) -> None:
-    """Refuse a flag in [train] that another key has: training, plan and table would follow different ones."""
+    """Refuse a flag in [train] that another key sets: training, plan and table would use different values."""
     for name in ELSEWHERE.keys() & flags.keys():
-        raise ValueError(f"train: {name} is said by {ELSEWHERE[name]}; give it there")
+        raise ValueError(f"train: {name} is set by {ELSEWHERE[name]}; give it there")
 
 
 def load(file: Path) -> Grid:

@@ -29,7 +29,7 @@ Curve = tuple[list[int], list[Number]]  # updates, bits
 
 
 def training(results: Results) -> list[Drawing]:
-    """Draw one plot per place, all to one scale, with the loss of a model that knows only how often a word is used."""
+    """Draw a plot per place, all to one scale, with the unigram entropy, the loss of a model that knows only counts."""
     return small_multiples(results, {cell.name: thinned(cell.curves.train) for cell in results.cells}, "training")
 
 

@@ -47,7 +47,7 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
             raise UserError(f"{state.cell.folder} is not what the grid asks for: {changes}; {NOTHING}")
         if state is not here and state.state == DAMAGED:
             raise UserError(
-                f"{state.cell.folder} is damaged: {state.evidence}; copy it whole, then merge it; {NOTHING}"
+                f"{state.cell.folder} is damaged: {state.evidence}; copy the complete folder, then merge it; {NOTHING}"
             )
     if not finished:
         return None
@@ -55,13 +55,13 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
     for other in finished[1:]:
         if hashes(other.cell) != hashes(first):
             raise UserError(
-                f"{first.folder} and {other.cell.folder} are two trainings of one cell: keep one of them, and move "
-                f"the other away; {NOTHING}"
+                f"{first.folder} and {other.cell.folder} are two trainings of one cell: move one of them out of its "
+                f"comparison; {NOTHING}"
             )
     if first is here.cell:
         return None
     if folder.exists():
-        raise UserError(f"{folder} has begun and is not finished, and {first.folder} is: remove the first; {NOTHING}")
+        raise UserError(f"{folder} is unfinished, and {first.folder} is finished: remove {folder}; {NOTHING}")
     check_reference(finished[0], folder)
     return first
 

@@ -1,5 +1,7 @@
-"""Verdict on a model that failed: `diverged` as in the papers' tables, or `stuck`, for it has learned how often a word
-is used and nothing of the sentence before it."""
+"""Verdict on a model that failed: `diverged` as in the papers' tables, or `stuck`.
+
+A stuck model has learned how often each word is used, and nothing about the words before it.
+"""
 
 import math
 from pathlib import Path

@@ -40,7 +40,7 @@ REFUSED = {
     PLAIN + "subsets = ['test', 'test']": "subsets: test is named twice",
     PLAIN + "subsets = ['../test']": "'../test': allowed is a plain name",
     PLAIN + "subsets = ['test', 'test1']\n[data]\nfolder = 'x'\nsubwords = 'none'\nreference = 'x'": (
-        "data.references: a raw text for each further subset: test1"
+        "data.references: give a raw text for each subset after the first: test1"
     ),
     PLAIN + "corpus = 'multi30k_en_de'\nprepared = 'data'": "give one of them",
     PLAIN + "[prepare]\nvocabulary = 100": "give corpus too",
@@ -64,14 +64,14 @@ REFUSED = {
         "data.references.v: allowed is a string, given was 5"
     ),
     PLAIN + "families = ['admin']": "Cannot overwrite a value",
-    PLAIN + "[train]\nmax-update = 30": "train: max-update is said by budget: updates, or by an axis; give it there",
+    PLAIN + "[train]\nmax-update = 30": "train: max-update is set by budget: updates, or by an axis; give it there",
     PLAIN + "[budget]\nepochs = 3\n[[override]]\nlayers = '6'\n[override.budget]\nupdates = 300": (
         "post_ln 6 seed 1 has epochs and updates, by [budget] and override for 6 (updates 300)"
     ),
     PLAIN + "[budget]\nepochs = 3\nupdates = 300": "post_ln 6 seed 1 has epochs and updates, by [budget]: give",
-    PLAIN + "[[override]]\nlayers = '6'\n[override.train]\nmax-epoch = 3": "train: max-epoch is said by budget: epochs",
-    PLAIN + "[train]\nupdate-freq = 8": "train: update-freq is said by budget: tokens-a-step; give it there",
-    PLAIN + "[train]\nseed = 77": "train: seed is said by seeds; give it there",
+    PLAIN + "[[override]]\nlayers = '6'\n[override.train]\nmax-epoch = 3": "train: max-epoch is set by budget: epochs",
+    PLAIN + "[train]\nupdate-freq = 8": "train: update-freq is set by budget: tokens-a-step; give it there",
+    PLAIN + "[train]\nseed = 77": "train: seed is set by seeds; give it there",
 }
 
 

@@ -80,7 +80,7 @@ def test_another_grid_is_refused_before_anything_starts(
         line for line in error.splitlines() if line.startswith(f"{DONE[0]} was made with other settings or files")
     ]
     assert difference in line
-    assert "pass --fresh to make them again" in error
+    assert "pass --fresh to redo them" in error
     assert {file: file.stat().st_mtime_ns for file in files} == files
 
 

@@ -100,7 +100,7 @@ def test_what_has_begun_here_is_not_written_over(
     root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (halves["here"] / "cells" / DONE[1]).mkdir()
-    assert f"{DONE[1]} has begun and is not finished" in refused(root, halves, capsys)
+    assert f"{DONE[1]} is unfinished" in refused(root, halves, capsys)
 
 
 def test_a_reference_that_is_not_there_is_named(
@@ -126,7 +126,7 @@ def test_an_incomplete_copy_is_refused(
     for record in cell.glob(pattern):
         record.unlink()
     missing = "; ".join(f"{name} is gone" for name in names)
-    assert f"{cell} is damaged: {missing}; copy it whole" in refused(root, halves, capsys)
+    assert f"{cell} is damaged: {missing}; copy the complete folder" in refused(root, halves, capsys)
 
 
 @pytest.mark.parametrize("path", [None, 5, [], "a\0b"])

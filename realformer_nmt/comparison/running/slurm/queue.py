@@ -51,7 +51,9 @@ def call(*words: str, timeout: float | None = None) -> str:
             words, env=environment, capture_output=True, text=True, errors="replace", timeout=timeout, check=False
         )
     except FileNotFoundError as error:
-        raise QueueError(f"{words[0]} is not there: --launcher slurm needs a machine that submits to SLURM") from error
+        raise QueueError(
+            f"{words[0]} is not on PATH: run --launcher slurm on a machine that can submit jobs to SLURM"
+        ) from error
     except subprocess.TimeoutExpired as error:
         raise QueueError(f"{words[0]} has not answered for {timeout:.0f} s") from error
     if done.returncode:
@@ -64,7 +66,7 @@ def submit(options: Sequence[str], script: Path) -> int:
     answer = call("sbatch", "--parsable", *options, str(script))
     number = re.match(r"\d+", answer.strip().splitlines()[-1] if answer.strip() else "")
     if number is None:
-        raise QueueError(f"sbatch answered {answer!r}, which is no number of a job")
+        raise QueueError(f"sbatch answered {answer!r}, which is not the number of a job")
     return int(number[0])
 
 
