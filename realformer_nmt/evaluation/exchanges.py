@@ -11,7 +11,7 @@ ROUNDING = 1e-9  # sums in another order differ in their last digits
 
 
 class Exchanges:
-    """Statistics of two systems' sentences, those apart of which both have the same."""
+    """Statistics of two systems' sentences; sentences that are equal in both are summed apart."""
 
     def __init__(
         self, metric: Metric, system: Sequence[str], baseline: Sequence[str], reference: Sequence[str]

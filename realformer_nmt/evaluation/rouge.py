@@ -1,6 +1,6 @@
 """ROUGE (Lin 2004), for summaries: overlap of hypothesis and reference, in lower-case words without stemming.
 
-English is counted as by the package rouge-score 0.1.2, which takes no letters of other languages for letters.
+English is counted as by the package rouge-score 0.1.2, which, unlike here, counts no letters of other languages.
 """
 
 import re

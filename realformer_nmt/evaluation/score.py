@@ -25,7 +25,7 @@ class ScoreRequest(StageRequest):
     output: Path = option("where the scores are written", metavar="RUN.JSON")
     reference: Path | None = option("raw reference (default: the corpus's)", None, metavar="FILE", either="reference")
     test_set: str | None = option(
-        "name or FILE.tsv or FILE.jsonl, whose source was translated (default: as `translate` noted)",
+        "name or FILE.tsv or FILE.jsonl, whose source was translated (default: as recorded by `translate`)",
         None,
         metavar="NAME",
         either="reference",

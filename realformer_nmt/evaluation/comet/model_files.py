@@ -32,7 +32,7 @@ class ModelFiles(NamedTuple):
 
 
 def find(model: str) -> ModelFiles:
-    """Return the files of the model that --comet names; those of the hub's name are brought once."""
+    """Return the files of the model that --comet names; a model of the hub is downloaded once."""
     path = Path(model)
     if path.exists():
         folder = folder_of(path) if path.is_file() else path
@@ -63,7 +63,7 @@ def checked(files: ModelFiles) -> ModelFiles:
 
 
 def snapshot(model: str) -> Path:
-    """Return the folder of a model of the hub: from its cache, or else brought now."""
+    """Return the folder of a model of the hub: from its cache, or else downloaded now."""
     extras.check(EXTRA)
     from huggingface_hub import snapshot_download  # which comes with transformers
 
@@ -74,6 +74,6 @@ def snapshot(model: str) -> Path:
             return Path(snapshot_download(model))
         except Exception as error:
             raise UserError(
-                f"--comet {model}: the hub could not bring it ({one_line(error)[:200]}): bring the computer online and "
-                "log in where the model asks for it, or name a folder that you have"
+                f"--comet {model}: cannot download it from the hub ({one_line(error)[:200]}): connect to the internet, "
+                "log in where the model asks for it, or name a folder on this machine"
             ) from error

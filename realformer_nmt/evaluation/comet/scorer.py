@@ -122,8 +122,8 @@ def encoder_files(files: ModelFiles, name: str) -> tuple[XLMRobertaConfig, PreTr
         tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     except Exception as error:
         raise UserError(
-            f"--comet: the configuration and the tokenizer of {place} cannot be read ({one_line(error)[:200]}): bring "
-            f"the computer online, or put them into {beside}"
+            f"--comet: the configuration and the tokenizer of {place} cannot be read ({one_line(error)[:200]}): "
+            f"connect to the internet, or put them into {beside}"
         ) from error
     check_encoder(place, config, tokenizer)
     return config, tokenizer

@@ -48,7 +48,7 @@ def json_lines(lines: Sequence[str]) -> Iterator[Row]:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            raise UserError(f"line {number} is no JSON object of whole characters: write one object in each line")
+            raise UserError(f"line {number} is not a JSON object in valid Unicode: write one object in each line")
         yield row
 
 

@@ -38,7 +38,7 @@ def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
         source, references = get_source_file(name, pair), get_reference_files(name, pair)
     except (Exception, SystemExit) as error:  # sacreBLEU exits on a corrupt file
         raise UserError(
-            f"--test-set {name}: sacreBLEU could not bring it ({one_line(error)}): bring the computer online, or copy "
-            f"~/.sacrebleu/{name} from one that has it"
+            f"--test-set {name}: sacreBLEU cannot download it ({one_line(error)}): connect to the internet, or "
+            f"copy ~/.sacrebleu/{name} from a computer that has it"
         ) from error
     return TestSetFiles(Path(source), Path(references[0]))

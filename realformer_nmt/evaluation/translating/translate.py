@@ -44,7 +44,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
         either="text",
     )
     output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
-    validate: bool = option("also note loss and greedy BLEU on the validation data", False)
+    validate: bool = option("also record loss and greedy BLEU on the validation data", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
     beam: int = option("beam size (default: 5)", 5, group=DECODING, range=whole(1, MOST_BEAM))
     lenpen: float = option(

@@ -97,13 +97,13 @@ def test_marks_and_line_ends_of_other_programs_are_no_text(name: str, content: s
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl", "[1]\n", "a.jsonl: line 1 is no JSON object"),
-        ("a.jsonl", '{"src": "a"\n', "a.jsonl: line 1 is no JSON object"),
+        ("a.jsonl", "[1]\n", "a.jsonl: line 1 is not a JSON object"),
+        ("a.jsonl", '{"src": "a"\n', "a.jsonl: line 1 is not a JSON object"),
         ("a.jsonl", '{"src": "a", "tgt_lang": "cs", "src_lang": "en"}\n', "none of its 1 rows is of en-de"),
         ("a.jsonl", '{"src": "a", "tgt_text": {"GPT": "b"}}\n', "row 1 of the pair has none of ref_text, ref, .*, de"),
         ("a.tsv", "src\tnote\na\tb\n", "row 1 of the pair has none of ref_text"),
-        ("a.jsonl", '{"src": "\\ud800", "ref": "b"}\n', "line 1 is no JSON object of whole characters"),
-        ("a.jsonl", "[" * 100_000 + "\n", "line 1 is no JSON object"),
+        ("a.jsonl", '{"src": "\\ud800", "ref": "b"}\n', "line 1 is not a JSON object in valid Unicode"),
+        ("a.jsonl", "[" * 100_000 + "\n", "line 1 is not a JSON object"),
         ("a.tsv", "", "none of its 0 rows is of en-de"),
         ("a.tsv", "src\tref\na\tb\na\tb\tc\n", "line 3 has 3 columns, and line 1 has 2"),
         ("a.tsv", "src\tref\na\n", "line 2 has 1 columns, and line 1 has 2"),

@@ -75,7 +75,7 @@ def test_it_is_translated_and_scored_from_the_cache(
         ("", "--test-set  is not one of "),
         ("wmt2014", "--test-set wmt2014 is not one of .*did you mean wmt"),
         ("wmt24", "--test-set wmt24 has no src-tgt; it has cs-uk, en-cs, "),
-        ("toy", r"--test-set toy: sacreBLEU could not bring it \(.*refused.*\): bring the computer online, or copy"),
+        ("toy", r"--test-set toy: sacreBLEU cannot download it \(.*refused.*\): connect to the internet, or copy"),
     ],
 )
 def test_what_there_is_not_is_said(name: str, message: str) -> None:
