@@ -37,7 +37,7 @@ class Packing:
             value = getattr(self, key)
             allowed = f"{digits} hexadecimal digits in lower case"
             _check(value is None or re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None, key, allowed, value)
-        _check(bool(self.sha256 or self.md5), "sha256", "this or md5, without which no file can be trusted")
+        _check(bool(self.sha256 or self.md5), "sha256", "this or md5, by which the file is verified")
 
     @property
     def name(self) -> str:

@@ -140,6 +140,6 @@ def _chunks(response: PacedResponse) -> Iterator[bytes]:
 def _failure(error: Exception) -> TransferError:
     reason = getattr(error, "reason", error)  # URLError wraps the cause
     if isinstance(reason, TimeoutError) and not isinstance(reason, SlowError):
-        return CutError("the server fell silent")
+        return CutError("the server stopped sending")
     kind = PermanentError if isinstance(reason, HOPELESS) else CutError
     return kind(str(reason) or type(reason).__name__)

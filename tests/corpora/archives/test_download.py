@@ -175,7 +175,7 @@ def test_a_silent_server_is_left(server: ArchiveServer, tmp_path: Path, waits: W
     assert downloaded(tmp_path)
     assert server.starts("/a.tgz") == [None, 1000]
     server.always("/a.tgz", Fault(stall_after=0))
-    with pytest.raises(UnavailableError, match="the server fell silent; 2 attempts"):
+    with pytest.raises(UnavailableError, match="the server stopped sending; 2 attempts"):
         download(packing(server), tmp_path / "empty", waits.patience((1,), stall=0.1))
 
 
