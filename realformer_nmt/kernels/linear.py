@@ -33,7 +33,7 @@ def pieces_of(layer: nn.Linear, x: Tensor) -> Iterator[Tensor]:
     return iter([layer(x)]) if pieces is None else pieces(x)
 
 
-RELEASED = "the model's weights are rounded for decoding, and those in fp32 given up: load its checkpoint again"
+RELEASED = "this model was prepared for decoding and has lost its fp32 weights: load its checkpoint again"
 
 
 class Products:

@@ -13,7 +13,7 @@ from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.models.model import TranslationModel
 
-SAYS = r"^the model's weights are rounded for decoding, and those in fp32 given up: load its checkpoint again$"
+SAYS = r"^this model was prepared for decoding and has lost its fp32 weights: load its checkpoint again$"
 needs_int8 = pytest.mark.skipif("int8" not in supported(), reason="the processor has no products in int8")
 
 

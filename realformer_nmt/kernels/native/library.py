@@ -45,7 +45,7 @@ def kernels() -> Any:
     """Return the module, or raise if there is none for this processor."""
     module = built()
     if module is None or not module.able:
-        raise RuntimeError(f"there are no kernels here to call: {state()}")
+        raise RuntimeError(f"there are no kernels to call: {state()}")
     return module
 
 
@@ -55,5 +55,5 @@ def state() -> str:
     if os.environ.get(HIDDEN) == "0":
         return f"hidden by {HIDDEN}=0"
     if module is None:
-        return "none of these sources: torch's operations compute everything; pip builds them by a C compiler"
+        return "not built from these sources, so torch's operations are used; reinstall with a C compiler"
     return "built" if module.able else "built, unused: this processor has no avx512_vnni"

@@ -21,7 +21,7 @@ from realformer_nmt.kernels.processor import instructions
         (
             None,
             "",
-            "none of these sources: torch's operations compute everything; pip builds them by a C compiler",
+            "not built from these sources, so torch's operations are used; reinstall with a C compiler",
         ),
     ],
 )
@@ -63,7 +63,7 @@ def test_arguments_are_given_by_their_names_in_their_order() -> None:
 
 def test_a_call_without_kernels_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "built", lambda: None)
-    with pytest.raises(RuntimeError, match=r"^there are no kernels here to call: none of these sources"):
+    with pytest.raises(RuntimeError, match=r"^there are no kernels to call: not built from these sources"):
         in_large_pages(torch.zeros(3))
 
 
