@@ -61,6 +61,6 @@ def check_known(flag: str, name: Any, value: Any, names: frozenset[str]) -> None
     if name not in names:
         similar = difflib.get_close_matches(str(name), names, 1)
         hint = f"; there is {similar[0]!r}" if similar else ""
-        raise OptionError(f"{flag}: nothing is called {str(name)[:80]!r}{hint}")
+        raise OptionError(f"{flag}: there is no option {str(name)[:80]!r}{hint}")
     if name in KNOWN and not isinstance(value, dict):
         raise OptionError(f"{flag}: {name} is a group of options: pass a table of them, not {str(value)[:80]!r}")
