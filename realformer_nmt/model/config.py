@@ -53,15 +53,18 @@ class TranslationConfig(FairseqDataclass):
         default="full", metadata=_help(f"which of its tokens a token of the encoder sees: one of {', '.join(PATTERNS)}")
     )
     encoder_window: int = field(
-        default=128, metadata=_help("of the patterns local and global_local: tokens seen to either side")
+        default=128,
+        metadata=_help("of the patterns local and global_local: number of tokens that a token sees on either side"),
     )
     encoder_global_tokens: int = field(
         default=16,
-        metadata=_help("of the pattern global_local: tokens at the beginning, which see all and are seen"),
+        metadata=_help("of the pattern global_local: number of first tokens, which see all tokens and are seen by all"),
     )
     encoder_relative_positions: int = field(
         default=0,
-        metadata=_help("of the encoder: trained relative positions, alike from so many tokens away on; 0 for none"),
+        metadata=_help(
+            "of the encoder: trained relative positions, one for all tokens this far away or farther; 0 for none"
+        ),
     )
     decoder_embed_dim: int = field(default=512, metadata=_help("decoder width"))
     decoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the decoder's feed-forward blocks"))

@@ -98,7 +98,7 @@ class Lazy(Carry):
     Sharing attention weights (Xiao et al. 2019, 1906.11024) in groups of two, second-hand, without code. Masks are
     those of the layer below, and so are the probabilities. Encoder-decoder attention shares nothing: its whole output
     would no longer depend on the layer's input. Without the first layer, which an analysis
-    may leave out, the second sees all alike.
+    may leave out, the second gives all tokens the same weight.
     """
 
     keeps_scores = False

@@ -1,4 +1,4 @@
-"""The base class that makes short work of what fairseq has each module do at every update."""
+"""The base class that speeds up what fairseq makes every module do at every update."""
 
 from collections.abc import Iterator
 from typing import TypeVar
@@ -10,14 +10,14 @@ Model = TypeVar("Model", bound="QuickPasses")
 
 
 class QuickPasses(BaseFairseqModel):
-    """Model that sets its mode and hands on the number of updates in little time: a deep one has a thousand modules."""
+    """Model that sets its mode and passes on the number of updates quickly: a deep model has a thousand modules."""
 
     def train(self: Model, mode: bool = True) -> Model:
         """Set the mode of all modules, unless all have it, as at nearly every update."""
         return self if all(module.training is mode for module in modules(self)) else super().train(mode)
 
     def set_num_updates(self, num_updates: int) -> None:
-        """Tell the number to each module that asks for it; fairseq's models and encoders only pass it on."""
+        """Pass the number to each module that uses it; fairseq's models and encoders only pass it on."""
         for module in modules(self):
             tell = getattr(type(module), "set_num_updates", None)
             if tell and not isinstance(module, BaseFairseqModel | FairseqEncoder):

@@ -1,4 +1,4 @@
-"""NormFormer: Pre-LN with two norms, gains per head and gains of the shortcut more."""
+"""NormFormer: Pre-LN with two more norms, a gain per head, and gains of the shortcut."""
 
 import torch
 from torch import Tensor, nn

@@ -118,7 +118,7 @@ class Growing(Shortcut):
         self.register_buffer("share", torch.tensor(1 / updates))
 
     def set_num_updates(self, done: int) -> None:
-        """Raise a for the next update; fairseq calls this after each. Finetuning, which counts from 0, lowers no a."""
+        """Set a for the next update; finetuning, which counts updates from 0 again, does not make a smaller."""
         self.share.clamp_(min=min((done + 1) / self.updates, 1))
 
     def weight(self) -> Tensor:
