@@ -92,12 +92,12 @@ def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
     """Refuse flags that would override what a run's name says: its task, family and layers; and its precision."""
     names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
     if "--task" in names:
-        raise UserError("--task is what the protocol says: name a --protocol of that task (docs/text_models.md)")
+        raise UserError("--task is set by the protocol: name a --protocol of that task (docs/text_models.md)")
     if "--arch" in names or any(word.startswith("-a") for word in flags):
         raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
     depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
     if depths:
-        raise UserError(f"{depths[0]} is what --layers says, such as --layers 60-12: give it there alone")
+        raise UserError(f"{depths[0]} is set by --layers: leave it out, and give --layers, such as --layers 60-12")
     precisions = sorted(names & {"--bf16", "--fp16"})
     if precisions:
         name = precisions[0].removeprefix("--")

@@ -74,7 +74,7 @@ class Protocol:
 
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.updates is None):
-            raise ValueError("either epochs or updates says how long to train")
+            raise ValueError("give either epochs or updates, the length of the training")
         for name, allowed in RANGES.items():
             value = getattr(self, name)
             if value is not None:

@@ -1,4 +1,4 @@
-"""`realformer-nmt train`: fairseq-train by a protocol, on the machine at hand, gone on with where it was killed."""
+"""`realformer-nmt train`: run fairseq-train by a protocol on this machine, and resume an interrupted training."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,7 @@ class ModelOptions(TrackerOptions, StageRequest):
     )
     protocol: str = option(f"{', '.join(shipped())}, or your own FILE.toml", "realformer")
     without: tuple[str, ...] = option(
-        "leave this setting of the protocol out, such as share-all-embeddings (repeatable)",
+        "do not use this setting of the protocol, such as share-all-embeddings (repeatable)",
         (),
         metavar="SETTING",
         repeated=True,

@@ -26,7 +26,7 @@ def _ways(tokens: int, gpus: int, max_tokens: int) -> str:
 
 
 def nearest(tokens: int, fixed: int, number: int) -> list[int]:
-    """Return the numbers nearest to `number` that, times `fixed`, divide `tokens`: one at most it, one above it."""
+    """Return the nearest number up to `number` and the nearest above it that, times `fixed`, divide `tokens`."""
     below = next((n for n in range(min(number, tokens), 0, -1) if tokens % (fixed * n) == 0), None)
     far = min(tokens // fixed, REACH * number)
     above = next((n for n in range(number + 1, far + 1) if tokens % (fixed * n) == 0), None)
