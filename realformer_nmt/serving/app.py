@@ -26,11 +26,11 @@ from realformer_nmt.serving.served_models import Served
 
 REFUSALS = {
     408: "the request did not arrive in time",
-    413: "a body of too many bytes",
-    421: "another host is asked for",
-    422: "no such request can be answered",
+    413: "the body of the request has too many bytes",
+    421: "the Host header is none of this server's names",
+    422: "the request is not valid; the error says why",
     503: "too many requests wait; ask again after Retry-After seconds",
-    504: "no answer in time",
+    504: "the answer was not ready in time",
 }
 SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
@@ -67,7 +67,7 @@ class Handlers:
         return schemas.Models(models=list(map(description, self._served.values())), limits=asdict(self._limits))
 
     async def translate(self, body: schemas.Translate, request: Request) -> schemas.Translations:
-        """Hypotheses for each text. Requests of the same model and options share batches."""
+        """Return the hypotheses for each text. Requests with the same model and options share batches."""
         served = self._select(body.model)
         if len(body.texts) > self._limits.most_texts:
             raise UserError(f"{len(body.texts)} texts: allowed are {self._limits.most_texts} in a request")
@@ -84,7 +84,7 @@ class Handlers:
         return schemas.Translations(model=served.name, translations=translations)
 
     async def attention(self, body: schemas.AttentionRequest, request: Request) -> schemas.Weights:
-        """Attention of every head of a layer, while the model reads the text and writes the pieces."""
+        """Return the attention of every head of a layer while the model reads the text and writes the pieces."""
         served = self._select(body.model)
         self._check_short(body.text)
         choose("chain", body.chain, CHAINS)
@@ -92,10 +92,10 @@ class Handlers:
         (sentence,) = await self._answers(work, [body.text], request)
         queries, keys, layers = sentence.chains[body.chain]
         if body.layer > len(layers):
-            raise UserError(f"layer={body.layer}: {served.name} has {len(layers)}")
+            raise UserError(f"layer={body.layer}: {served.name} has layers 1 to {len(layers)}")
         weights = layers[body.layer - 1]  # H x T x S
         if weights.numel() > MOST_WEIGHTS:
-            raise UserError(f"{weights.numel()} weights: shown are {MOST_WEIGHTS} or less, give a shorter text")
+            raise UserError(f"{weights.numel()} weights: allowed are {MOST_WEIGHTS} or less, give a shorter text")
         rounded = [[[round(weight, 4) for weight in row] for row in head] for head in weights.tolist()]
         return schemas.Weights(
             model=served.name,
@@ -109,7 +109,7 @@ class Handlers:
 
     def _select(self, name: str | None) -> Served:
         if name is None and len(self._served) > 1:
-            raise UserError(f"several models are served, say which: model is one of {', '.join(self._served)}")
+            raise UserError(f"several models are served: set model to one of {', '.join(self._served)}")
         key = next(iter(self._served), "") if name is None else name
         if key not in self._served:
             raise UserError(not_allowed("model", printable(key), self._served))

@@ -15,13 +15,13 @@ class ModelRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    model: str | None = Field(None, max_length=1000, description="of /models; of several models it has to be said")
+    model: str | None = Field(None, max_length=1000, description="a name of /models; required if several are served")
 
 
 class Translate(ModelRequest):
     texts: list[str] = Field(min_length=1, description="raw text, a sentence each, without line breaks")
     beam: int = Field(
-        SearchOptions.beam, ge=1, le=MOST_BEAM, description="without it the server's most_beam, if that is smaller"
+        SearchOptions.beam, ge=1, le=MOST_BEAM, description="default: 5, or the server's most_beam if that is smaller"
     )
     nbest: int = Field(SearchOptions.nbest, ge=1, le=MOST_BEAM, description="hypotheses of each text")
     lenpen: Annotated[float, LENGTH_PENALTY] = SearchOptions.lenpen

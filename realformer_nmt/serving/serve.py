@@ -13,8 +13,8 @@ from realformer_nmt.serving.limits import Limits
 @dataclass(frozen=True, kw_only=True)
 class ServeRequest(Limits, CorpusOptions):
     """Answer POST /translate, POST /attention, GET /models, GET /health and GET /openapi.json, and show a page. Several
-    models are served side by side, each by the name of its folder. Ends when it gets SIGTERM or Ctrl+C, with what is in
-    work answered. The corpus is the one that each model was trained on, unless the options say another."""
+    models are served side by side, each by the name of its folder. Ends at SIGTERM or Ctrl+C, when the requests in
+    work are answered. The corpus is the one that each model was trained on, unless the options say another."""
 
     subcommand: ClassVar[str] = "serve"
     implementation: ClassVar[str] = "realformer_nmt.serving.serving_run"

@@ -95,8 +95,8 @@ class Translator:
         for text in texts:
             if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
                 raise UserError(
-                    f"{text!r:.80} is no line of text: "
-                    "give a string of whole characters, without line breaks, for each sentence"
+                    f"{text!r:.80} is not a line of text: "
+                    "give a string of valid Unicode, without line breaks, for each sentence"
                 )
         words, tokens = loaded.task.source_dictionary, []
         for pieces in self.corpus.pieces("".join(f"{text}\n" for text in texts).encode()):

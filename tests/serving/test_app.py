@@ -221,7 +221,7 @@ def test_of_several_models_one_has_to_be_named(served: dict[str, Served], model:
     two = {name: served["tiny"]._replace(name=name) for name in ("one", "two")}
     with serving(two) as client:
         refused = client.post("/translate", {"texts": ["a"]})
-        assert (refused.status, "model is one of one, two" in refused.json["error"]) == (422, True)
+        assert (refused.status, "set model to one of one, two" in refused.json["error"]) == (422, True)
         response = client.post("/translate", {"texts": ["a"], "model": "two"})
         assert (response.json["model"], hypotheses(response)[0][0][0]) == ("two", model.translate(["a"])[0])
 

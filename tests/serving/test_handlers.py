@@ -88,12 +88,12 @@ def test_translate_gives_the_pieces_that_attention_takes(client: Client) -> None
     ("changed", "message"),
     [
         ({"chain": "encodr"}, "chain encodr is not one of encoder, decoder, encoder-decoder; did you mean encoder?"),
-        ({"layer": 3}, "layer=3: fp32 has 2"),
+        ({"layer": 3}, "layer=3: fp32 has layers 1 to 2"),
         ({"layer": 0}, "layer: "),
         ({"pieces": ["a"] * 1_024}, "a translation of 1025 tokens: the model has room for 1024"),
         ({"text": "a " * 1_100}, "a text of 2200 characters: allowed are 2000"),
-        ({"text": "a " * 1_000, "chain": "encoder"}, "4008004 weights: shown are 250000 or less"),
-        ({"text": "a\nb"}, "is no line of text"),
+        ({"text": "a " * 1_000, "chain": "encoder"}, "4008004 weights: allowed are 250000 or less"),
+        ({"text": "a\nb"}, "is not a line of text"),
         ({"model": "stock"}, "this model is not of this package: its attention cannot be shown"),
     ],
 )

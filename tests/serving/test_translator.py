@@ -101,8 +101,8 @@ def test_what_has_no_end_is_answered_as_it_comes(
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("a b\nc d", {}, "is no line of text"),
-        ("a \ud800", {}, "is no line of text"),
+        ("a b\nc d", {}, "is not a line of text"),
+        ("a \ud800", {}, "is not a line of text"),
         ("a b c", {"max_tokens": 3}, "a text of 4 tokens, 'a b c', is longer than max_tokens, 3: split it"),
         ("a", {"beam": 2.5}, "beam=2.5: give a value of the kind of its default, 5"),
         ("a", {"beam": True}, "beam=True: give a value of the kind"),
