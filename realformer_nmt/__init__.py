@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-def _check_a_folder() -> None:
+def _check_current_folder() -> None:
     """Exit if the current folder was removed: torch's libraries would abort the process."""
     try:
         Path.cwd()
@@ -79,7 +79,7 @@ def _fairseq_imports() -> bool:
     return True
 
 
-_check_a_folder()
+_check_current_folder()
 # fairseq's speech tasks log that tensorboardX is missing; translation does not need it
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
 # with torch 2.14 or later, every import of fairseq shows this warning

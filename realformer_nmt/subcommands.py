@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--debug" in tokens:
             raise
         if isinstance(error, BrokenPipeError):  # the reader of the output, such as `head`, has ended
-            standard_streams.drop_what_nobody_takes()
+            standard_streams.drop_unwritable_output()
         else:
             standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error, tokens)}"))
         return 2 if isinstance(error, UsageError) else 1

@@ -45,7 +45,7 @@ Build = Callable[[Path, Options, dict[str, Tensor]], Model]
 def load(name: str, path: Path, build: Build[Model]) -> LoadedModel[Model]:
     state = checkpoint_fields.load(path)
     options = checkpoint_fields.options(state)
-    inspection.check_own(path, options)
+    inspection.check_arch(path, options)
     model = build(path, {**options, "checkpoint_activations": False}, state["model"]).eval()
     words = dictionary_checks.entry(state.get("task_state"), "dictionaries", dict)
     return LoadedModel(name, path, model, options, checkpoint_fields.updates(state), words)

@@ -39,7 +39,7 @@ class Reader:
 
 def reader(path: Path) -> Reader:
     state = checkpoint_fields.without_weights(path)
-    inspection.check_own(path, checkpoint_fields.options(state))
+    inspection.check_arch(path, checkpoint_fields.options(state))
     kind: type[Reader] = Reader if kind_of(state) is None else resolve_name(ONE_TEXT_READER)
     return kind(path, state)
 

@@ -31,7 +31,7 @@ def inspect(path: Path) -> ModelDescription:
     """Return the description that `realformer-nmt inspect` shows."""
     state = checkpoint_fields.load(path)
     options, weights = checkpoint_fields.options(state), state["model"]
-    check_own(path, options)
+    check_arch(path, options)
     model = build_any(path, options, weights)
     choices = (*CHOICES, *SIZES, *checkpoint_fields.BEFORE)
     description = ModelDescription(
@@ -62,7 +62,7 @@ def arch_of(options: Options) -> str | None:
     return arch if isinstance(arch, str) else None
 
 
-def check_own(path: Path, options: Options) -> None:
+def check_arch(path: Path, options: Options) -> None:
     """Refuse models that are not of this package."""
     arch = arch_of(options)
     if arch not in PRESETS and not all(choice in options for choice in CHOICES):
@@ -79,7 +79,7 @@ def build_any(path: Path, options: Options, weights: dict[str, Tensor]) -> BaseF
     entries = dictionary_size(path, weights, presets.KINDS[kind].embedding)
     # --max-target-positions may be None
     set_options = {name: value for name, value in options.items() if value is not None}
-    return load_into(path, set_options, weights, lambda cfg: one_side_skeleton(kind, cfg, entries))
+    return build_with_weights(path, set_options, weights, lambda cfg: one_side_skeleton(kind, cfg, entries))
 
 
 def build(path: Path, options: Options, weights: dict[str, Tensor]) -> TranslationModel:
@@ -88,10 +88,10 @@ def build(path: Path, options: Options, weights: dict[str, Tensor]) -> Translati
         raise UserError(f"{path} does not translate, as {arch_of(options)} has one side only: give a translation model")
     source_entries = dictionary_size(path, weights, "encoder.embed_tokens.weight")
     target_entries = dictionary_size(path, weights, "decoder.embed_tokens.weight")
-    return load_into(path, options, weights, lambda cfg: skeleton(cfg, source_entries, target_entries))
+    return build_with_weights(path, options, weights, lambda cfg: skeleton(cfg, source_entries, target_entries))
 
 
-def load_into(
+def build_with_weights(
     path: Path, options: Options, weights: dict[str, Tensor], make: Callable[[argparse.Namespace], Model]
 ) -> Model:
     """Build a model from options and load its weights; refuse an option whose type differs from its default's."""

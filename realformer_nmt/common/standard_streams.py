@@ -28,7 +28,7 @@ def output_is_closed() -> bool:
     return sys.stdout is None or isinstance(getattr(sys.stdout, "name", None), int)
 
 
-def drop_what_nobody_takes() -> None:
+def drop_unwritable_output() -> None:
     """Drop output that cannot be written: Python would try again when it exits, and print another error."""
     for number, stream in enumerate((sys.stdout, sys.stderr), start=1):
         try:
@@ -40,6 +40,6 @@ def drop_what_nobody_takes() -> None:
 
 def say(line: str) -> None:
     """Print the last line of a command on stderr, if that is open."""
-    drop_what_nobody_takes()
+    drop_unwritable_output()
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print(line.encode(errors="backslashreplace").decode(), file=sys.stderr, flush=True)

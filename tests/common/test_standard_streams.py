@@ -40,6 +40,6 @@ def test_a_full_disk_is_said_once() -> None:
 def test_a_reader_that_left_is_no_second_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = run(f"{PRINT}drop_what_nobody_takes()", stdout=writer, stderr=subprocess.PIPE, capture_output=False)
+    done = run(f"{PRINT}drop_unwritable_output()", stdout=writer, stderr=subprocess.PIPE, capture_output=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")

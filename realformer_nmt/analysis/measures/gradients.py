@@ -7,7 +7,7 @@ from torch import nn
 
 from realformer_nmt.analysis.analysis_record import GradientNorms
 from realformer_nmt.analysis.hooks import stacks
-from realformer_nmt.analysis.measures.losses import words
+from realformer_nmt.analysis.measures.losses import count_targets
 from realformer_nmt.analysis.text import Text, to
 
 
@@ -17,7 +17,7 @@ def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
     `norm` is over all parameters of each layer, `parts` over each part of each layer, 0 where a layer trains nothing of
     it. Parameters are left without gradients.
     """
-    device, number = next(model.parameters()).device, words(text)
+    device, number = next(model.parameters()).device, count_targets(text)
     model.zero_grad(set_to_none=True)
     for batch in text.batches():
         torch.autograd.backward(text.summed_loss(model, to(batch, device)) / number)

@@ -9,7 +9,7 @@ from realformer_nmt.analysis.text import Text, to
 from realformer_nmt.common.errors import UserError
 
 
-def words(text: Text) -> int:
+def count_targets(text: Text) -> int:
     """Count the tokens to be predicted, end symbols included."""
     number = sum(map(text.target_count, text.batches()))
     if not number:
@@ -24,4 +24,4 @@ def loss(model: nn.Module, text: Text) -> float:
     total = 0.0
     for batch in text.batches():
         total += float(text.summed_loss(model, to(batch, device)))
-    return total / words(text) / math.log(2)
+    return total / count_targets(text) / math.log(2)

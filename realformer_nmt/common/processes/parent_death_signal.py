@@ -19,7 +19,7 @@ class PopenOptions(TypedDict, total=False):
     preexec_fn: Callable[[], object]
 
 
-def dying_with_us() -> PopenOptions:
+def dependent_child_options() -> PopenOptions:
     """Return the options of subprocess.Popen for a child that dies with this process; on Linux only.
 
     An orphan would go on writing into the files of the next run.

@@ -135,7 +135,7 @@ class PrepareSteps:
         pieces = write_subwords(
             folder.text, folder.subwords, job.subwords, job.plan, request.workers, out, request.quiet
         )
-        job.check_pieces(pieces)
+        job.check_encoded_pairs(pieces)
         return SubwordTextRecord(pieces=pieces)
 
     def binarise(self, out: Path) -> BinarisedRecord:

@@ -60,7 +60,7 @@ class PrepareJob:
             counts = _describe_counts(parts)
             raise UserError(f"no pair is left for valid with --held-out {every} of {counts}: hold out more")
 
-    def check_pieces(self, pieces: Mapping[str, SplitCounts]) -> None:
+    def check_encoded_pairs(self, pieces: Mapping[str, SplitCounts]) -> None:
         """Raise if the length filter of subwords drops all pairs of a split."""
         for split, counts in pieces.items():
             if counts.dropped:

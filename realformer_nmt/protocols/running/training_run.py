@@ -18,7 +18,7 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import writing
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Fingerprint
-from realformer_nmt.common.processes.parent_death_signal import dying_with_us
+from realformer_nmt.common.processes.parent_death_signal import dependent_child_options
 from realformer_nmt.common.stages.provenance import fingerprint
 from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import versions
@@ -84,7 +84,7 @@ class Training:
         start = time.monotonic()
         self._write(argv, complete=False)
         environment = trackers.environment(self.folder)
-        process = subprocess.Popen(runnable(argv), env=environment, pass_fds=(lock,), **dying_with_us())
+        process = subprocess.Popen(runnable(argv), env=environment, pass_fds=(lock,), **dependent_child_options())
 
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)

@@ -20,7 +20,7 @@ def test_the_loss_is_the_mean_of_every_words(toy_corpus: Path, monkeypatch: pyte
         for place, word in enumerate(sentence)
         if word != text.pad
     ]
-    assert len(bits) == losses.words(text)
+    assert len(bits) == losses.count_targets(text)
     assert losses.loss(model, text) == pytest.approx(sum(bits) / len(bits))
     monkeypatch.setattr("realformer_nmt.analysis.text.TOKENS", 40)
     assert len(list(text.batches())) > 3

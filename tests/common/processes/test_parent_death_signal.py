@@ -11,8 +11,8 @@ from programs.program import REPOSITORY
 
 PARENT = """
 import subprocess, sys
-from realformer_nmt.common.processes.parent_death_signal import dying_with_us
-child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **dying_with_us())
+from realformer_nmt.common.processes.parent_death_signal import dependent_child_options
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **dependent_child_options())
 print(child.pid, flush=True)
 input()
 """
