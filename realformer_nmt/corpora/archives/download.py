@@ -34,6 +34,8 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Patience:
+    """How often a download from a URL is tried again, and how slow it may be."""
+
     delays: tuple[float, ...] = (1, 2, 4, 8, 16)  # seconds before the second attempt, the third ...
     stall: float = 60  # seconds; fewer than `least` bytes in them end an attempt
     least: int = 1 << 16

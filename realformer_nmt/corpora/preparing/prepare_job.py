@@ -61,7 +61,7 @@ class PrepareJob:
             raise UserError(f"no pair is left for valid with --held-out {every} of {counts}: hold out more")
 
     def check_encoded_pairs(self, pieces: Mapping[str, SplitCounts]) -> None:
-        """Raise if the length filter of subwords drops all pairs of a split."""
+        """Refuse texts of which the length filter in subwords leaves no pair of a split."""
         for split, counts in pieces.items():
             if counts.dropped:
                 pairs = counts.pairs + sum(counts.dropped.values())
