@@ -120,7 +120,7 @@ def test_a_text_without_a_masked_word_has_no_score(
     builder.finalize(str(tmp_path / "test.idx"))
     arguments = ("evaluate", tmp_path / "model.pt", "--data", tmp_path, "--cpu", "--output", tmp_path / "test.json")
     assert main([*map(str, arguments)]) == 1
-    assert f"{tmp_path} test: no word of it is masked; give a longer text" in capsys.readouterr().err
+    assert f"{tmp_path} test: no token of it is masked; give a longer text" in capsys.readouterr().err
     assert not (tmp_path / "test.json").exists()
 
 

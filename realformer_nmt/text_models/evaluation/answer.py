@@ -25,9 +25,9 @@ class AnswerRequest(StageRequest):
     questions: Path = option("in SQuAD's format", metavar="FILE.JSON")
     output: Path = option("of answers.json and the record", metavar="FOLDER")
     data: Path | None = option("dictionary and subwords (default: the training's)", None, metavar="FOLDER")
-    longest: int = option("tokens of an answer (default: 30)", 30, metavar="N", range=whole(1))
+    longest: int = option("longest answer, in tokens (default: 30)", 30, metavar="N", range=whole(1))
     no_answer: float | None = option(
-        "answer nothing where that scores more than X above the best answer; 0 for SQuAD 2.0 (default: never)",
+        "give an empty answer if it scores more than X above the best span; 0 for SQuAD 2.0 (default: never)",
         None,
         metavar="X",
     )

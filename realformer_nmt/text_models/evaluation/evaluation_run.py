@@ -142,7 +142,7 @@ def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str,
     with quiet(), collect_rows(rows):
         meters = validation_scores.validate(argv, **overrides)
     if rows and rows.rows and not rows.targets:
-        raise UserError(f"{request.data} {subset}: no word of it is masked; give a longer text")
+        raise UserError(f"{request.data} {subset}: no token of it is masked; give a longer text")
     values = means(meters.state_dict())
     bits = values.get("nll_loss", values.get("loss", math.inf))
     if PERPLEXITY in meters.get_smoothed_values() and bits < sys.float_info.max_exp:

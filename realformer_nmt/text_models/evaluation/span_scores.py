@@ -29,7 +29,7 @@ def f1(answer: Words, right: Words) -> float:
 def best(measure: Callable[[Words, Words], float], question: Question, text: str, version_2: bool) -> float:
     """Return the best score of a text over the question's right answers.
 
-    In version 2.0 right answers without words do not count, and a question without others has no words as its answer.
+    In version 2.0 a right answer without words counts only where a question has no other.
     """
     answer, right_answers = words(text), [words(right.text) for right in question.answers]
     if version_2:
