@@ -72,7 +72,7 @@ def check_form(source: LoadedRun, config: TranslationConfig) -> TopologyForm:
         if getattr(config, part) not in names:
             raise UserError(
                 f"{source.path} has --{part.replace('_', '-')} {getattr(config, part)}, which fairseq's transformer "
-                f"has no place for, only for {' and '.join(names)}; --to onnx takes every model"
+                f"does not support; it supports {' and '.join(names)}, and --to onnx supports every model"
             )
     return form
 

@@ -49,14 +49,15 @@ print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 
 ## Limits
 
-* It translates single sentences of at most {longest} subwords, without what stands around them.
+* It translates single sentences of at most {longest} subwords, and does not use the sentences around them.
 * Of other kinds of text than it was trained on, nothing is known. It can leave out, add or change what the source says.
 * {normalised}
 * Positions are a table in model.safetensors, which `save_pretrained` leaves out: copy this folder instead.
 
 ## Licence
 
-None was told. That of the training data decides what may be done with the model: put it here, and in this file's head.
+No licence is recorded. The licence of the training data decides what may be done with the model: write it here, and in
+the head of this file.
 """
 
 

@@ -123,7 +123,7 @@ def test_an_unknown_norm_and_a_stream_that_would_overflow_are_refused() -> None:
 @pytest.mark.parametrize("name", [name for name in NORMS if name != "layer"])
 def test_stock_fairseq_has_no_place_for_another_norm(name: str, tmp_path: Path) -> None:
     exported = source(("post", "none", "dot", "none", name), tmp_path)
-    with pytest.raises(UserError, match=f"has --norm {name}, which fairseq's transformer has no place for, only for"):
+    with pytest.raises(UserError, match=f"has --norm {name}, which fairseq's transformer does not support; it"):
         as_stock_transformer.of(exported)
 
 
