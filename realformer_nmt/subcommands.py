@@ -142,7 +142,7 @@ def _parse(top: argparse.ArgumentParser, tokens: Sequence[str]) -> argparse.Name
         return top.parse_args(tokens)
     except SystemExit:
         sys.stdout.flush()
-        standard_streams.drop_what_nobody_takes()
+        standard_streams.drop_unwritable_output()
         raise
 
 
