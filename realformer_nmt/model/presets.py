@@ -182,20 +182,7 @@ def register(model: str, presets: dict[str, Preset], prefix: str = "") -> None:
     from fairseq import models  # here, because importing it takes seconds
 
     for arch, preset in presets.items():
-        models.register_model_architecture(model, prefix + arch)(checked(filler(preset)))
-
-
-def checked(fill: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return a filler that refuses options of the user's that the attention pattern does not read."""
-
-    def fill_and_check(args: Any) -> None:
-        from realformer_nmt.model.attention import attention_pattern  # here, because it imports torch
-
-        options = {name: getattr(args, name) for name in attention_pattern.OPTIONS if name in args}
-        fill(args)
-        attention_pattern.check_read(getattr(args, "encoder_attention_pattern", "full"), options)
-
-    return fill_and_check
+        models.register_model_architecture(model, prefix + arch)(filler(preset))
 
 
 def filler(preset: Preset) -> Callable[[Any], None]:

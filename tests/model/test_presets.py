@@ -14,7 +14,6 @@ from fairseq.models.transformer.transformer_legacy import transformer_iwslt_de_e
 from omegaconf import OmegaConf
 from programs.program import REPOSITORY
 
-from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES, PRESETS, SIZES
 
@@ -116,32 +115,6 @@ def test_a_masked_model_takes_the_options_of_the_package_too() -> None:
     args = parsed("--arch", "realformer_etc_tiny", *flags, task="masked_lm")
     assert (args.score_carry, args.encoder_window, args.encoder_attention_pattern) == ("sum", 7, "global_local")
     assert (args.residual_scaling, args.max_positions) == ("admin", 4096)
-
-
-@pytest.mark.parametrize(
-    ("arch", "flags", "message"),
-    [
-        ("realformer_tiny", "--encoder-window 7", "--encoder-window 7 has no effect with .* full: .* local or global"),
-        (
-            "realformer_tiny",
-            "--encoder-attention-pattern local --encoder-global-tokens 16",
-            "--encoder-global-tokens 16 has no effect with --encoder-attention-pattern local: .* global_local$",
-        ),
-        (
-            "realformer_etc_tiny",
-            "--encoder-attention-pattern full --encoder-window 84",
-            "--encoder-window 84 has no effect",
-        ),
-    ],
-)
-def test_an_option_that_the_attention_pattern_does_not_read_is_refused(arch: str, flags: str, message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        parsed("--arch", arch, *flags.split(), task="masked_lm" if "etc" in arch else "translation")
-
-
-def test_a_preset_may_have_what_another_attention_pattern_reads() -> None:
-    args = parsed("--arch", "realformer_etc_tiny", "--encoder-attention-pattern", "local", task="masked_lm")
-    assert (args.encoder_attention_pattern, args.encoder_window, args.encoder_global_tokens) == ("local", 84, 128)
 
 
 def test_a_bare_family_takes_every_size_from_the_flags() -> None:

@@ -6,15 +6,13 @@ every view.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from realformer_nmt.common.errors import OptionError
-from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.model.attention.cache import KeysValues
 
 
@@ -30,7 +28,6 @@ class Pattern(ABC):
     """Base of all attention patterns."""
 
     whole = False  # whether each token sees all, which scores that are read from a table need
-    options: tuple[str, ...] = ()  # that it reads
 
     def __init__(self, window: int = 1, global_tokens: int = 1) -> None:
         self.window, self.global_tokens = window, global_tokens
@@ -81,8 +78,6 @@ class Local(Pattern):
     window. Padding sees itself: nobody sees it, but a row that sees nothing has no softmax.
     """
 
-    options: tuple[str, ...] = ("encoder_window",)
-
     def views(self, query: Tensor | None, seen: KeysValues, mask: Tensor | None) -> list[View]:
         around = tuple(map(self._around, seen.parts))
         return [View(self._blocks(query), KeysValues(around), self._mask(_padding(seen, mask)))]
@@ -124,8 +119,6 @@ class GlobalLocal(Local):
 
     The first tokens see all and are seen by all; the others see them and their window.
     """
-
-    options = (*Local.options, "encoder_global_tokens")
 
     def views(self, query: Tensor | None, seen: KeysValues, mask: Tensor | None) -> list[View]:
         first, padding = self.global_tokens, _padding(seen, mask)
@@ -177,16 +170,3 @@ def _blocks_of(x: Tensor, size: int, step: int, before: int = 0, value: float = 
 
 FULL = Full()
 PATTERNS: dict[str, type[Pattern]] = {"full": Full, "local": Local, "global_local": GlobalLocal}
-OPTIONS = GlobalLocal.options
-
-
-def check_read(name: str, options: Mapping[str, object]) -> None:
-    """Refuse options of other patterns that this one does not read."""
-    pattern = choose("--encoder-attention-pattern", name, PATTERNS)
-    for option, value in options.items():
-        if option not in pattern.options:
-            readers = " or ".join(other for other, kind in PATTERNS.items() if option in kind.options)
-            raise OptionError(
-                f"--{option.replace('_', '-')} {value} has no effect with --encoder-attention-pattern {name}: leave it "
-                f"out, or pass --encoder-attention-pattern {readers}"
-            )
