@@ -89,7 +89,7 @@ def build_table(kind: Any, table: Table, key: str, values: Mapping[str, object])
     allowed = {field.name: field for field in fields(kind) if field.name not in values}
     prefix = f"{key}." if key else ""
     for name in table:
-        if name not in allowed and name not in values:
+        if name not in allowed:
             raise TableError(key, not_allowed("key", name, allowed))
     for name, field in allowed.items():
         if name not in table and field.default is MISSING:

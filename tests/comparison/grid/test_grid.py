@@ -32,6 +32,7 @@ REFUSED = {
     "families = ['admin']\nlayers = [6]": "allowed is a string, given was 6",
     "families = 'admin'\nlayers = ['6']": "families: allowed is a list",
     PLAIN + "seed = [1]": "key seed is not one of",
+    PLAIN + "name = 'mine'": "key name is not one of",
     PLAIN + "seeds = [1, 1]": "seeds: 1 is named twice",
     PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
     PLAIN + "metric = 'bleau'": "did you mean bleu?",
