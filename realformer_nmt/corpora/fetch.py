@@ -54,7 +54,7 @@ def fetch_texts(
     corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
 ) -> dict[Member, Path]:
     """Fetch and extract a corpus, and return the path of each text: FOLDER/texts/ARCHIVE/PATH, gzipped if it was."""
-    files = fetch_packings(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
+    files = fetch(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
     texts = {}
     for name, (file, packing) in files.items():
         extracted = extract(file, corpus.members(name), folder / TEXTS / name, name=packing.name, quiet=quiet)
@@ -70,16 +70,8 @@ def extracted_files(corpus: Corpus) -> list[str]:
 
 def fetch(
     corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
-) -> dict[str, Path]:
-    """Return a verified file for each archive: from `archives`, from `folder`, or downloaded into `folder`."""
-    files = fetch_packings(corpus, folder, archives, patience=patience, quiet=quiet)
-    return {name: file for name, (file, _) in files.items()}
-
-
-def fetch_packings(
-    corpus: Corpus, folder: Path, archives: Path | None, *, patience: Patience, quiet: bool
 ) -> dict[str, PackedFile]:
-    """Return a verified file for each archive, with the packing that it is."""
+    """Return a verified file and its packing for each archive: from `archives`, from `folder`, or downloaded there."""
     if archives is not None and not archives.is_dir():
         raise UserError(f"--archives {archives} is not a folder")
     local = {

@@ -64,7 +64,7 @@ def test_archives_that_are_there_are_used_where_they_are(
     for archive in corpus.archives:
         source = server.folder / archive.packings[0].urls[0].removeprefix(f"{server.url}/")
         (folder / source.name).write_bytes(source.read_bytes())
-    paths = fetch(corpus, tmp_path / "data", folder)
+    paths = {name: file for name, (file, _) in fetch(corpus, tmp_path / "data", folder).items()}
     assert {path.parent for path in paths.values()} == {folder}
     assert paths["dev"] == folder / "dev.tgz"
     assert not (tmp_path / "data").exists()
