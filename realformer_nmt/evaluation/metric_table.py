@@ -29,7 +29,6 @@ class Metric:
     neural: bool = False  # the mean of segments' scores, by a model that the grid's setting of this metric's name names
     tested: bool = True  # by sacreBLEU's test of significance, of raw text
     higher_is_better: bool = True
-    digits: int = 2
     figure: Figure | None = None  # of rows
     part: Figure | None = None  # a row's term of the sum, whose difference is tested; else whole rows are exchanged
     of_numbers: bool = False  # its targets are numbers, not classes

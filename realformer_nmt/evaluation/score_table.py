@@ -4,7 +4,6 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from realformer_nmt.evaluation import metric_table
 from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.translating import validation_scores
@@ -14,7 +13,7 @@ from realformer_nmt.evaluation.translating.translation_record import Translation
 def table(translation: TranslationRecord, scores: dict[str, Score], figures: list[PublishedFigure]) -> str:
     names = (translation.corpus, translation.subset, test_set(translation))
     title = " ".join(name for name in names if name) or "translation"
-    lines = [line(score, metric_table.METRICS[name].digits) for name, score in scores.items()]
+    lines = [line(score) for score in scores.values()]
     parts = [
         f"{title}, {translation.lines} lines",
         tabulate(lines, ["metric", "score", "95 %", "of"], disable_numparse=True),
@@ -40,9 +39,9 @@ def table(translation: TranslationRecord, scores: dict[str, Score], figures: lis
     return "\n\n".join(parts)
 
 
-def line(score: Score, digits: int) -> tuple[str, str, str, str]:
-    interval = f"± {score.interval:.{digits}f}" if isinstance(score.interval, float) else ""
-    return score.metric, f"{score.score:.{digits}f}", interval, score.text or ""
+def line(score: Score) -> tuple[str, str, str, str]:
+    interval = f"± {score.interval:.2f}" if isinstance(score.interval, float) else ""
+    return score.metric, f"{score.score:.2f}", interval, score.text or ""
 
 
 def empty_ones(number: int) -> str:
