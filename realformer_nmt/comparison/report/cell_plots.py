@@ -5,12 +5,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
-
-from realformer_nmt.checkpoints.model_description import Number, ShortcutWeight
+from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.report.formatting import finite, printable
-from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult
+from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, MaxNLocator, plain, styled
 
 
@@ -27,27 +25,14 @@ TRAINING, VALIDATION = CurveLook("training", COLOURS[0], "", 1.1), CurveLook("va
 SUBLAYER = re.compile(r"(\w+)\.layers\.(\d+)\.(\w+)")  # encoder.layers.0.self_attn
 
 
-class CellPlots(Struct, frozen=True, kw_only=True):
-    """Fields of a cell's result that its plots show."""
-
-    name: str
-    curves: CellCurves
-    unigram_entropy: Number | None
-    shortcuts: list[ShortcutWeight]
-
-
-def plots_of(cell: CellResult) -> CellPlots:
-    return CellPlots(name=cell.name, curves=cell.curves, unigram_entropy=cell.unigram_entropy, shortcuts=cell.shortcuts)
-
-
-def drawings(cell: CellPlots) -> list[Drawing]:
+def drawings(cell: CellResult) -> list[Drawing]:
     """Return the plots of a cell, without those that would be empty."""
     plots = [draw(cell) for draw in (loss, quality, gradient, shortcuts)]
     return [drawing for drawing in plots if drawing]
 
 
 @styled()
-def loss(cell: CellPlots) -> Drawing | None:
+def loss(cell: CellResult) -> Drawing | None:
     drawing = Drawing(f"loss of {cell.name}", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "loss", "bits a target token")
     draw(drawing, axes, cell.curves.train, "nll_loss", TRAINING)
@@ -61,7 +46,7 @@ def loss(cell: CellPlots) -> Drawing | None:
 
 
 @styled()
-def quality(cell: CellPlots) -> Drawing | None:
+def quality(cell: CellResult) -> Drawing | None:
     drawing = Drawing(f"BLEU of {cell.name} in validation", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "BLEU in validation", "BLEU")
     draw(drawing, axes, cell.curves.valid, "bleu", VALIDATION)
@@ -70,7 +55,7 @@ def quality(cell: CellPlots) -> Drawing | None:
 
 
 @styled()
-def gradient(cell: CellPlots) -> Drawing | None:
+def gradient(cell: CellResult) -> Drawing | None:
     drawing = Drawing(f"gradient norm of {cell.name}", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "gradient norm", "norm")
     draw(drawing, axes, cell.curves.train, "gnorm", TRAINING)
@@ -104,7 +89,7 @@ def draw(drawing: Drawing, axes: Axes, points: Sequence[CurvePoint], figure: str
 
 
 @styled()
-def shortcuts(cell: CellPlots) -> Drawing | None:
+def shortcuts(cell: CellResult) -> Drawing | None:
     """Draw ADMIN's w, the mean over the width, by layer; a line per kind of sub-layer."""
     lines: dict[tuple[str, str], list[tuple[int, Number]]] = {}
     for shortcut in cell.shortcuts:

@@ -2,16 +2,13 @@
 
 import base64
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from msgspec import convert, to_builtins
 
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
@@ -134,7 +131,7 @@ def content(results: Results) -> dict[str, object]:
         "training": svgs(curve_plots.training(results), "train"),
         "validation": svgs(curve_plots.validation(results), "valid"),
         "cost": costs.page_svg("cost-") if costs else None,
-        "cells": [(cell, cell_svgs(encoded(cell))) for cell in by_size(results.cells)],
+        "cells": cells(results),
         "examples": examples(results),
     }
 
@@ -169,16 +166,10 @@ def svgs(drawings: Iterable[Drawing], prefix: str) -> list[str]:
     return [drawing.page_svg(f"{prefix}-{number}-") for number, drawing in enumerate(drawings)]
 
 
-def encoded(cell: CellResult) -> str:
-    """Return the data of a cell's plots as text, the key of a cache."""
-    return json.dumps(to_builtins(cell_plots.plots_of(cell)))
-
-
-@lru_cache(maxsize=1024)
-def cell_svgs(text: str) -> list[str]:
-    """Draw the plots of a cell; they are cached, for a comparison writes its report after every cell."""
-    cell = convert(json.loads(text), cell_plots.CellPlots)
-    return svgs(cell_plots.drawings(cell), f"cell{hashlib.sha256(text.encode()).hexdigest()[:12]}")
+def cells(results: Results) -> list[tuple[CellResult, list[str]]]:
+    """Return each cell with its plots."""
+    numbered = enumerate(by_size(results.cells))
+    return [(cell, svgs(cell_plots.drawings(cell), f"cell{number}")) for number, cell in numbered]
 
 
 def best(results: Results, metric: MetricColumn) -> list[ResultRow]:

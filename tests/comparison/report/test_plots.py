@@ -21,7 +21,7 @@ from lxml import etree
 from msgspec.structs import replace
 
 from realformer_nmt.comparison.report import axis_plots, cell_plots, document, plots
-from realformer_nmt.comparison.report.cell_plots import CellPlots
+from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.figures.drawing import COLOURS, MARKERS, Drawing, looks
 
 STYLE = Path(document.__file__).with_name(document.STYLE).read_text()
@@ -46,8 +46,8 @@ def points(mark: etree._Element) -> list[tuple[float, float]]:
     return [(float(use.get("x")), float(use.get("y"))) for use in mark.xpath(".//*[local-name()='use']")]
 
 
-def cell(results: Results, name: str) -> CellPlots:
-    return next(cell_plots.plots_of(cell) for cell in results.cells if cell.name == name)
+def cell(results: Results, name: str) -> CellResult:
+    return next(cell for cell in results.cells if cell.name == name)
 
 
 def linear(colour: str) -> np.ndarray:
