@@ -55,7 +55,7 @@ def test_the_system_is_told_by_file() -> None:
     with pytest.raises(NotADirectoryError) as met:
         Path("/proc/self/mem/absent").read_text()
     assert error_messages.message_of(met.value) == "/proc/self/mem/absent: Not a directory; fix that and run this again"
-    assert "has left" in error_messages.message_of(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
+    assert "has ended" in error_messages.message_of(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
 
 
 def test_too_much_memory() -> None:
