@@ -52,7 +52,7 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
     assert f"bf16 loses {-lost:.2f} over all sixteen" in page
     assert f"bf16 loses {-lost:.2f} over all sixteen" in short
     rounded = statistics.mean(row["against fp32"] for row in record["with rounded sums"])
-    assert f"ten of the quickstart's lost {-rounded:.2f}" in page
+    assert f"ten models of the quickstart lost {-rounded:.2f}" in page
     assert f"ten models lost {-rounded:.2f} BLEU on average" in short
     for corpus in {row["corpus"] for row in rows}:
         corpus_rows = [row for row in rows if row["corpus"] == corpus]
