@@ -91,11 +91,16 @@ class SteppedStage(Stage):
         return f"{begun}. Give another --folder or remove it"
 
     def step(
-        self, name: str, kind: type[SomeStep], work: Callable[[Path], SomeStep], lasting: bool = False
+        self,
+        name: str,
+        kind: type[SomeStep],
+        work: Callable[[Path], SomeStep],
+        lasting: bool = False,
+        reads: Origin | None = None,
     ) -> SomeStep:
         """Let `work` fill FOLDER/name unless it did so earlier, and return its record.
 
-        The folder of a lasting step must still exist."""
+        The folder of a lasting step must still exist. A step that `reads` the inputs is refused if one has changed."""
         record, result = self.record.with_name(f"{name}.json"), self.folder / name
         if lasting and record.exists() and not result.exists():
             raise UserError(f"{result} was made but no longer exists: {self.hint}")
@@ -106,6 +111,8 @@ class SteppedStage(Stage):
             start = time.monotonic()
             with completed_folder(result) as part:
                 step = work(part)
+                if reads:
+                    self._check_inputs(reads.inputs)
             seconds = time.monotonic() - start
             records.write(record, replace(step, seconds=round(seconds, 1)))
             print(f"{name}: done in {seconds:.0f} s", file=sys.stderr)

@@ -86,7 +86,7 @@ def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) ->
     stage = SteppedStage("prepare", begun_record(folder.path), job.settings(), job.inputs(), end=folder.record)
     origin = stage.start()
     work = PrepareSteps(job, folder, request)
-    text = stage.step(TEXT, TextRecord, work.clean)
+    text = stage.step(TEXT, TextRecord, work.clean, reads=origin)
     if not request.keep and job.corpus:
         stage.remove(extracted_files(job.corpus))
     subwords = stage.step(SUBWORDS, SubwordsRecord, partial(work.learn, text), lasting=True)

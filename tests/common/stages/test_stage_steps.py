@@ -103,6 +103,24 @@ def test_a_step_that_fails_leaves_neither_folder_nor_record(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["train.en"]
 
 
+def test_an_input_that_changes_while_a_step_reads_it_is_refused_and_read_again(tmp_path: Path) -> None:
+    text = tmp_path / "train.en"
+    text.write_text("one\n")
+
+    def edit(_: Path) -> StepRecord:
+        text.write_text("another\n")
+        return StepRecord()
+
+    changing = stage(tmp_path)
+    with pytest.raises(UserError, match=rf"{text} was changed while it was read; run this again"):
+        changing.step("text", StepRecord, edit, reads=changing.start())
+    assert not (tmp_path / "text").exists()
+    again = stage(tmp_path)
+    origin = again.start()
+    assert origin.inputs["--train SOURCE"].sha256 == hashlib.sha256(b"another\n").hexdigest()
+    again.step("text", StepRecord, lambda _: StepRecord(), reads=origin)
+
+
 def test_only_what_the_steps_wrote_is_removed_and_nothing_after_the_end(tmp_path: Path) -> None:
     for file in ("text/train.en", "text/deep/valid.en", "more/test.en", "more/notes"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
