@@ -71,11 +71,12 @@ def compare(grid: str | Path, **options: Any) -> Path:
 
 def _run(name: str, /, **options: Any) -> Any:
     row = ROWS[name]
-    extras.check(row.extra)
-    if row.in_fairseq:
-        register_models(name)
-    import_user_dir(name, Path(options["user_dir"]) if options.get("user_dir") else None)
-    request: Request = request_of(row).of(**options)
-    if request.run():
-        raise UserError(f"`{name}` did not end well, for the reason above")
+    with extras.user_errors(name):
+        extras.check(row.extra)
+        if row.in_fairseq:
+            register_models(name)
+        import_user_dir(name, Path(options["user_dir"]) if options.get("user_dir") else None)
+        request: Request = request_of(row).of(**options)
+        if request.run():
+            raise UserError(f"`{name}` did not end well, for the reason above")
     return request

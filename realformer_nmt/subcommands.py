@@ -98,7 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     standard_streams.make_usable()
     terminal.guard_output()
     try:
-        status = _run(tokens)
+        with extras.user_errors(_subcommand(tokens)):
+            status = _run(tokens)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
         if "--debug" in tokens:
@@ -106,16 +107,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # the reader of the output, such as `head`, has ended
             standard_streams.drop_unwritable_output()
         else:
-            standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error, tokens)}"))
+            standard_streams.say(terminal.printable_lines(f"realformer-nmt: {_message(error)}"))
         return 2 if isinstance(error, UsageError) else 1
     return status
 
 
-def _message(error: BaseException, tokens: Sequence[str]) -> str:
+def _message(error: BaseException) -> str:
     """Return the line to show for an error."""
-    missing = extras.advice(error)
-    if missing:
-        return f"{_subcommand(tokens)} {missing}"
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,6 +1,10 @@
 """The extras of the package: what to install for a command whose libraries are missing."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+
+from realformer_nmt.common.errors import UserError
 
 EXTRAS = {  # by the module that is imported
     **dict.fromkeys(("sacremoses", "sentencepiece", "subword_nmt"), "recipes"),
@@ -19,6 +23,17 @@ def check(extra: str | None) -> None:
     for module, its_extra in EXTRAS.items():
         if its_extra == extra and find_spec(module) is None:
             raise ModuleNotFoundError(f"{module} is not installed: {pip_install(its_extra)}", name=module)
+
+
+@contextmanager
+def user_errors(command: str) -> Iterator[None]:
+    """Raise a UserError that names the extra where an import does not find a module of one."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if missing := advice(error):
+            raise UserError(f"{command} {missing}") from error
+        raise
 
 
 def advice(error: BaseException) -> str | None:

@@ -19,6 +19,7 @@ from torch import Tensor
 from realformer_nmt import plugin
 from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
@@ -72,10 +73,11 @@ class Translator:
         if isinstance(texts, str):
             raise UserError(f"{texts!r:.80} is one text: give a list of them")
         decoding = SearchOptions(**options)
-        loaded = self.loaded(decoding)
         rest = iter(texts)
-        while ahead := list(itertools.islice(rest, AHEAD)):
-            yield from self._answers(loaded, ahead, decoding)
+        with extras.user_errors("translate"):
+            loaded = self.loaded(decoding)
+            while ahead := list(itertools.islice(rest, AHEAD)):
+                yield from self._answers(loaded, ahead, decoding)
 
     def loaded(self, decoding: SearchOptions) -> Loaded:
         """Read each checkpoint once for each precision: with and without alignments the weights are the same."""

@@ -8,7 +8,8 @@ import pytest
 from programs.program import REPOSITORY
 
 import realformer_nmt
-from realformer_nmt.common.extras import EXTRAS, advice
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.extras import EXTRAS, advice, user_errors
 from realformer_nmt.common.requests.toml_tables import read_toml
 
 # Run by Python before the command: none of these modules is found
@@ -84,10 +85,25 @@ def test_each_extra_brings_the_modules_that_it_is_named_for() -> None:
 
 def test_a_function_of_python_names_the_extra_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)
-    with pytest.raises(ModuleNotFoundError, match=r"rich is not installed: pip install 'realformer-nmt\[compare\]'"):
+    with pytest.raises(UserError, match=r"^compare needs rich: pip install 'realformer-nmt\[compare\]'$"):
         realformer_nmt.compare("absent.toml", folder="runs")
+
+
+def test_a_function_of_python_names_an_extra_that_its_options_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = tmp_path / "text"
+    text.write_text("a b\nb a\n" * 9)
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.sentencepiece_subwords", raising=False)
+    with pytest.raises(UserError, match=r"^prepare needs sentencepiece: pip install 'realformer-nmt\[recipes\]'$"):
+        realformer_nmt.prepare(
+            source="en", target="de", train=[(text, text)], held_out=3, folder=tmp_path / "data", workers=1
+        )
 
 
 def test_other_errors_have_no_extra() -> None:
     assert advice(ModuleNotFoundError("fairseq", name="fairseq")) is None
     assert advice(ImportError("half installed")) is None
+    with pytest.raises(ModuleNotFoundError, match="absent"), user_errors("train"):
+        raise ModuleNotFoundError("absent", name="absent")

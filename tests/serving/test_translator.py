@@ -3,8 +3,10 @@
 import itertools
 import math
 import re
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +123,16 @@ def test_what_cannot_be_translated_is_refused(
 ) -> None:
     with pytest.raises(UserError, match=message):
         model.translate([text], **options)
+
+
+def test_an_extra_that_the_subwords_need_is_named(
+    model: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "subword_nmt.apply_bpe", None)
+    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.moses_bpe", raising=False)
+    corpus = replace(model.corpus, subwords="moses_bpe", folder=tmp_path)
+    with pytest.raises(UserError, match=r"^translate needs subword_nmt: pip install 'realformer-nmt\[recipes\]'$"):
+        Translator(model.checkpoints, corpus, model.device).translate(["a b"])
 
 
 def test_one_text_is_no_list_of_texts(model: Translator) -> None:
