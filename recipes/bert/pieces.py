@@ -5,23 +5,37 @@ from pathlib import Path
 
 import sentencepiece
 
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.stages.provenance import differences, made_from
+
 LINES = 10_000_000  # to learn from, drawn by chance
 
 text, pieces = Path(sys.argv[1]), Path(sys.argv[2])
+texts = {split: text / f"{split}.txt" for split in ("train", "valid", "test")}
 pieces.mkdir(parents=True, exist_ok=True)
-if not (pieces / "sentencepiece.model").exists():
+trained, record = pieces / "sentencepiece.model", pieces / "made_from.json"
+again = f"remove {pieces} and the data-bin made from it, or name another folder"
+before = records.read(record, Origin, again) if trained.exists() and record.exists() else None
+now = made_from({"VOCABULARY": int(sys.argv[3])}, {path.name: path for path in texts.values()}, before)
+if before and (changes := differences(before, now)):
+    sys.exit(f"{pieces} was made with other settings or files: {'; '.join(changes)}; {again}")
+if not trained.exists():
+    if missing := [str(path) for path in texts.values() if not path.is_file()]:
+        sys.exit(f"{', '.join(missing)}: no such file; put the text there")
+    records.write(record, now)
     sentencepiece.SentencePieceTrainer.train(
-        input=str(text / "train.txt"),
-        model_prefix=str(pieces / "sentencepiece"),
+        input=str(texts["train"]),
+        model_prefix=str(trained.with_suffix("")),
         vocab_size=int(sys.argv[3]),
         input_sentence_size=LINES,
         shuffle_input_sentence=True,
         minloglevel=1,
     )
-model = sentencepiece.SentencePieceProcessor(model_file=str(pieces / "sentencepiece.model"))
-for split in ("train", "valid", "test"):
+model = sentencepiece.SentencePieceProcessor(model_file=str(trained))
+for split, path in texts.items():
     if not (pieces / split).exists():
         part = pieces / f".{split}.part"
-        with (text / f"{split}.txt").open(encoding="utf-8") as lines, part.open("w", encoding="utf-8") as cut:
+        with path.open(encoding="utf-8") as lines, part.open("w", encoding="utf-8") as cut:
             cut.writelines(" ".join(model.encode(line.strip(), out_type=str)) + "\n" for line in lines)
         part.rename(pieces / split)
