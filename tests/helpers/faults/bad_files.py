@@ -77,6 +77,7 @@ def texts(folder: Path) -> None:
     (folder / "unreadable").symlink_to("/proc/self/mem")  # which root cannot read either
     for name in ("damaged", "begun"):
         (folder / name / "stages").mkdir(parents=True)
+        (folder / name / "stages" / "text.json").write_text(sealed({}))  # a stage that is done
     (folder / "damaged" / "stages" / "settings.json").write_text('{"source": ')
     begun = {"settings": {"source": "fr"}, "inputs": {}}
     (folder / "begun" / "stages" / "settings.json").write_text(sealed(begun))
