@@ -16,6 +16,7 @@ from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
+from realformer_nmt.comparison.grid.allowed_settings import check_budget, check_elsewhere
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
@@ -24,14 +25,6 @@ from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.protocols.protocol import spellings_of
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
-BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
-ELSEWHERE = {  # flags that [train] leaves to another key, which says the same
-    "max-epoch": "budget: epochs, or by an axis",
-    "max-update": "budget: updates, or by an axis",
-    "max-tokens": "budget: max-tokens",
-    "update-freq": "budget: tokens-a-step",
-    "seed": "seeds",
-}
 PARTS = re.compile("{family}|{layers}|{seed}")  # of what a cell begins with
 
 
@@ -229,22 +222,6 @@ class Grid:
             return self.folder / safe_names.anywhere(written)
         except ValueError as error:
             raise UserError(f"{self.name}.toml: {error}") from error
-
-
-def check_budget(budget: Mapping[str, Any]) -> None:
-    for name, value in budget.items():
-        if name not in BUDGET:
-            raise ValueError(not_allowed("budget", name, BUDGET))
-        if name == "precision" and value not in command.PRECISIONS:
-            raise ValueError(not_allowed("budget: precision", str(value), command.PRECISIONS))
-        if name != "precision" and (type(value) is not int or value < 1):
-            raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
-
-
-def check_elsewhere(flags: Mapping[str, Any]) -> None:
-    """Refuse a flag in [train] that another key sets: training, plan and table would use different values."""
-    for name in ELSEWHERE.keys() & flags.keys():
-        raise ValueError(f"train: {name} is set by {ELSEWHERE[name]}; give it there")
 
 
 def load(file: Path) -> Grid:
