@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.numbers import MOST_SEEDS
+from realformer_nmt.common.numbers import MOST_SEEDS, SEED
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
@@ -108,6 +108,8 @@ class Grid:
             twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
             if twice:
                 raise ValueError(f"{name}: {twice[0]} is named twice; name each once")
+        for seed in self.seeds:
+            SEED.check("seeds:", seed)
         if self.retries < 0:
             raise ValueError(f"retries: {self.retries}: allowed is a whole number, 0 or more")
         self._check_axes()
