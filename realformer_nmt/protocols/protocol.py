@@ -8,7 +8,7 @@ from msgspec import convert
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, whole
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, SEED, whole
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
@@ -79,6 +79,7 @@ class Protocol:
             value = getattr(self, name)
             if value is not None:
                 allowed.check(name, value)
+        SEED.check("train: seed", self.seed)
         if self.task not in TASKS:
             raise ValueError(not_allowed("task", self.task, TASKS))
         check_harmless(self.train)
@@ -93,7 +94,9 @@ class Protocol:
     @property
     def seed(self) -> int:
         seed = self.train.get("seed", 1)  # 1 is fairseq's default
-        return int(seed) if isinstance(seed, int | float | str) else 1
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise ValueError(f"train: seed {seed!r}: allowed is a whole number, {SEED.words}")
+        return seed
 
     @property
     def averaging(self) -> list[str]:

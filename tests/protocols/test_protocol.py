@@ -12,6 +12,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols.allowed_flags import ALLOWED
 from realformer_nmt.protocols.protocol import FOLDER, load, shipped
 
+SEED = 'base = "realformer"\n[train]\nseed = '
+
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
 def test_the_command_is_the_papers(row: Row, tmp_path: Path, capsys: Any) -> None:
@@ -94,6 +96,9 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
         ('base = "realformer"\nlenpen = nan', "mine.toml: lenpen nan: allowed is a finite number, -10 to 10"),
         ('base = "realformer"\nmax_len_b = -1', "mine.toml: max_len_b -1: allowed is 0 to 10,000"),
         ('base = "realformer"\nprecision = "int4"', "precision: int4 is not one of fp32, bf16, int8"),
+        (SEED + '"x"', "mine.toml: train: seed 'x': allowed is a whole number, 0 to 4,294,967,295"),
+        (SEED + "1.5", "mine.toml: train: seed 1.5: allowed is a whole number"),
+        (SEED + "-1", "mine.toml: train: seed -1: allowed is 0 to 4,294,967,295"),
         ('base = "none"', "none.toml: No such file"),
         ("gpus = ", "mine.toml: "),
     ],
