@@ -79,10 +79,11 @@ class CellFiles:
 
     @functools.cached_property
     def foreign_records(self) -> list[str]:
-        """Messages about records that cannot be read or, where the cell has ended, are of another one."""
+        """Messages about records and curves that cannot be read or, where the cell has ended, are of another one."""
         try:
             train, average = self.training or TrainRecord(), self.average or AverageRecord()
-            return record_links.foreign_records(self.cell, self.record, train, average) if self.final else []
+            foreign = record_links.foreign_records(self.cell, self.record, train, average) if self.final else []
+            return [*self.curves.damage, *foreign]
         except UserError as error:
             return [str(error)]
 

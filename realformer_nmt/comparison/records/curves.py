@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec import UNSET, Struct, UnsetType
 
 from realformer_nmt.checkpoints.model_description import Number
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records
 from realformer_nmt.protocols.run_files import CURVES
 from realformer_nmt.tasks import TASKS, TRANSLATION
@@ -36,6 +37,7 @@ class Curves:
         self._position = 0  # bytes read so far
         self._train: dict[int, CurvePoint] = {}
         self._valid: dict[int, CurvePoint] = {}
+        self.damage: list[str] = []  # a message about the first line that cannot be read
         self.grow()
 
     def grow(self) -> bool:
@@ -47,7 +49,10 @@ class Curves:
             lines, end, _ = file.read().rpartition(b"\n")
         self._position += len(lines + end)
         for line in lines.split(b"\n"):
-            self._add(_record(line))
+            try:
+                self._add(_record(line))
+            except UserError as error:
+                self.damage = self.damage or [str(error)]
         return bool(end)
 
     def _add(self, line: dict[str, object]) -> None:

@@ -84,7 +84,7 @@ def renew(state: CellState) -> None:
     """Set aside the results that no longer fit the grid, and those that were made from them."""
     cell = state.cell
     with locked(cell.lock, "runs"):
-        first = 0 if is_of_another_cell(state) else len(cell.stages)
+        first = 0 if state.curves.damage or is_of_another_cell(state) else len(cell.stages)
         cell.record_file.unlink(missing_ok=True)
         unfit = [index for index, status in enumerate(state.stages) if status.differences]
         for stage in reversed(cell.stages[min([first, *unfit]) :]):

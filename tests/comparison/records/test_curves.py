@@ -4,7 +4,12 @@ import json
 import math
 from pathlib import Path
 
+from grids.grid_cells import cells_of
+
+from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
+from realformer_nmt.comparison.results.measured_cell import describe
+from realformer_nmt.comparison.running.freshness import CellState, renew
 from realformer_nmt.protocols.run_files import CURVES
 
 
@@ -40,3 +45,15 @@ def test_validations_are_a_curve_of_their_own(tmp_path: Path) -> None:
     curves = Curves(tmp_path)
     assert curves.valid == [CurvePoint(update=20, loss=5.1, nll_loss=4.2, bleu=7.5)]
     assert math.isnan(curves.train[0].loss or 0.0)  # not a number, and kept as such
+
+
+def test_a_cell_whose_curve_cannot_be_read_is_reported_and_trained_again(tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_text('families = ["admin"]\nlayers = ["6"]\ncorpus = "multi30k_en_de"\n')
+    (cell,) = cells_of(load(tmp_path / "grid.toml"), tmp_path)
+    cell.folder.mkdir(parents=True)
+    (cell.folder / CURVES).write_text('{"num_updates": "soon"}\n')
+    state = CellState(cell)
+    assert describe(state).state == "damaged"
+    assert ["curves.jsonl has an unexpected format" in words for words in state.differences] == [True]
+    renew(state)
+    assert (cell.folder / "before-1" / CURVES).is_file()

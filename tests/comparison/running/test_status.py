@@ -9,6 +9,7 @@ from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Named, digest, place
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
+from realformer_nmt.protocols.run_files import CURVES
 
 GRID = 'families = ["{family}"]\nlayers = ["6"]\nprotocol = "own.toml"\n'
 
@@ -53,6 +54,17 @@ def test_a_cell_that_is_done_and_lacks_the_scores_of_one_test_set_is_damaged(tmp
     assert CellFiles(cell).state == "done"
     (cell.folder / name).unlink()
     assert (CellFiles(cell).state, CellFiles(cell).evidence) == ("damaged", f"{name} is gone")
+
+
+def test_a_line_that_is_no_point_of_a_curve_damages_its_cell_alone(tmp_path: Path) -> None:
+    cells = [CellFiles(place(tmp_path, Named(family, "6", 1))) for family in ("admin", "post_ln")]
+    for files, loss in zip(cells, ("low", "5.0"), strict=True):
+        files.cell.folder.mkdir(parents=True)
+        (files.cell.folder / CURVES).write_text(f'{{"num_updates": "20", "loss": "{loss}"}}\n')
+    damaged, whole = status.table(cells).splitlines()[2:]
+    assert damaged.split()[:2] == ["admin-6-s1", "damaged"]
+    assert "admin-6-s1/curves.jsonl has an unexpected format" in damaged
+    assert whole.split() == ["post_ln-6-s1", "waiting", "20", "5.00"]
 
 
 @pytest.mark.timeout(20)
