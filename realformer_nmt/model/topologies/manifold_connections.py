@@ -1,5 +1,7 @@
 """Manifold-constrained hyper-connections: streams that are mixed by doubly stochastic matrices."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 from torch import Tensor, nn
 
@@ -37,8 +39,15 @@ class Manifold(Connections):
 
     def mapped(self, streams: Tensor, rows: slice, scale: int) -> Tensor:
         joined = streams.flatten(-2).float()  # B x T x nC
-        normed = rms_factor(joined, EPS) * (joined @ self.map[rows].float().t())
-        return self.scales[scale].float() * normed + self.bias[rows].float()
+        with without_autocast(joined):
+            product = joined @ self.map[rows].float().t()
+        return self.scales[scale].float() * (rms_factor(joined, EPS) * product) + self.bias[rows].float()
+
+
+def without_autocast(x: Tensor) -> AbstractContextManager[None]:
+    """Return a context whose products have the types of their factors; without autocast there is nothing to do."""
+    device = "cuda" if x.is_cuda else "cpu"
+    return torch.autocast(device, enabled=False) if torch.is_autocast_enabled(device) else nullcontext()
 
 
 def doubly_stochastic(logits: Tensor) -> Tensor:
