@@ -43,6 +43,7 @@ class ScoreRequest(StageRequest):
         metavar="MODEL",
         without_value=COMET,
     )
+    cpu: bool = option("compute COMET on the CPU even if there is a GPU", False)
     bootstrap: int = option(
         "samples for the intervals, 40 or more; 0: no intervals",
         1000,

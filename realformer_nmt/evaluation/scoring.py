@@ -142,7 +142,7 @@ def score(
     if request.comet:
         from realformer_nmt.evaluation.comet import scorer  # which imports transformers
 
-        comet = scorer.CometScorer(model_files.find(request.comet))
+        comet = scorer.CometScorer(model_files.find(request.comet), request.cpu)
         source = read_lines(raw_texts.source(request, translation))
         scores["comet"] = scorer.score(comet, source, hypotheses, reference, request.bootstrap)
     return scores

@@ -211,6 +211,18 @@ def test_comet_is_a_setting_by_name_and_an_input_by_hash(tmp_path: Path) -> None
     assert scores["comet"].metric == "COMET x 100"
 
 
+def test_comet_is_computed_on_the_cpu_where_there_is_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device is no setting of the record."""
+    folder = folder_of(tmp_path / "out", *texts(number=3))
+    model, source = tiny_comet.write(tmp_path / "model", "softmax"), folder / "reference.txt"
+    options = ["--comet", str(model), "--source", str(source), "--bootstrap", "0"]
+    expected = scored(folder, *options)["comet"]
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert scored(folder, *options, "--cpu")["comet"] == expected
+    on_cpu, elsewhere = (scoring.stage_of(request(folder, *options, *more)).settings for more in (["--cpu"], []))
+    assert on_cpu == elsewhere
+
+
 @pytest.mark.parametrize("name", ["corpus", "subset", "published", "hyphens"])
 def test_a_record_whose_names_are_none_is_refused_by_name(name: str, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "out", ["a"], ["a"], **{name: {"a": 1}})

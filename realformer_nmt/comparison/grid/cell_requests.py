@@ -22,7 +22,7 @@ def with_gpus(cell: Cell, gpus: int) -> Cell:
 
 
 def request_with_gpus(request: StageRequest, gpus: int | None) -> StageRequest:
-    """Return a request that trains on so many GPUs; with 0 it decodes on the CPU, too."""
+    """Return a request that trains on so many GPUs; with 0 it decodes and scores on the CPU, too."""
     options = request.as_options()
     changed = {name: value for name, value in {"gpus": gpus, "cpu": gpus == 0}.items() if name in options}
     return type(request)(**{**options, **changed})

@@ -18,10 +18,10 @@ MEASURED = f'{CELLS}protocol = "small_bert"\ntask = "masked_lm"\nprepared = "dat
 
 @pytest.mark.parametrize(
     ("text", "stages"),
-    [(TRANSLATED, {"translate", "translate test1"}), (MEASURED, {"evaluate"})],
+    [(TRANSLATED, {"translate", "score", "translate test1", "score test1"}), (MEASURED, {"evaluate"})],
     ids=["translated", "measured"],
 )
-def test_a_cell_without_gpus_is_decoded_on_the_cpu(text: str, stages: set[str], tmp_path: Path) -> None:
+def test_a_cell_without_gpus_is_decoded_and_scored_on_the_cpu(text: str, stages: set[str], tmp_path: Path) -> None:
     (tmp_path / "grid.toml").write_text(text)
     (tmp_path / "data-bin").mkdir()
     for name in ("dict.txt", "train.idx", "train.bin"):
@@ -67,7 +67,9 @@ def test_a_seed_that_one_family_lacks_is_not_replaced_by_another(tmp_path: Path)
     assert models == {name: pretrained / name / "average.pt" for name in models}
 
 
-@pytest.mark.parametrize(("gpus", "on_cpu"), [(0, ["translate"]), (1, []), (None, [])])
-def test_a_run_without_gpus_is_decoded_on_the_cpu(gpus: int | None, on_cpu: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("gpus", "on_cpu"), [(0, ["translate", "score"]), (1, []), (None, [])])
+def test_a_run_without_gpus_is_decoded_and_scored_on_the_cpu(
+    gpus: int | None, on_cpu: list[str], tmp_path: Path
+) -> None:
     request = RunRequest(corpus="multi30k_en_de", layers="1", protocol="small", folder=tmp_path, gpus=gpus)
     assert [stage.subcommand for stage in requests(request) if "--cpu" in stage.argv()] == on_cpu
