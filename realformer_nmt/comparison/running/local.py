@@ -19,8 +19,7 @@ def slots(gpus: int, jobs: int) -> list[dict[str, str]]:
         devices = listed.split(",") if listed else [str(number) for number in range(gpus)]
         return [{"CUDA_VISIBLE_DEVICES": devices[number % gpus]} for number in range(jobs)]
     threads = max(1, (os.cpu_count() or 1) // jobs)
-    on_cpu = {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(threads))}
-    return [on_cpu] * jobs
+    return [{"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(threads))} for _ in range(jobs)]
 
 
 def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgress) -> None:

@@ -18,7 +18,7 @@ def test_each_gpu_is_one_cells_and_a_list_of_them_is_kept_to(monkeypatch: pytest
 def test_cells_share_the_cores_unless_the_user_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     cores = os.cpu_count() or 1
-    assert slots(0, 1) == [{"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": str(cores)}]
-    assert slots(0, 4 * cores) == [{"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}] * (4 * cores)
+    assert slots(0, 1) == [{"OMP_NUM_THREADS": str(cores)}]
+    assert slots(0, 4 * cores) == [{"OMP_NUM_THREADS": "1"}] * (4 * cores)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert slots(0, 2) == [{"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "3"}] * 2
+    assert slots(0, 2) == [{"OMP_NUM_THREADS": "3"}] * 2
