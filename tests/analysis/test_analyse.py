@@ -137,7 +137,7 @@ def test_models_of_the_same_name_are_all_analysed(other: str, models: Path, tmp_
         (["{models}/pre.pt", "--data", "{models}/run"], "{models}/run holds no binarised pair of languages"),
         (["{models}/pre.pt", "--subset", "dev"], "holds no subset dev in src: there are test, train, valid"),
         (["{models}/pre.pt", "--sentences", "0"], "--sentences 0: allowed is 1 or more"),
-        (["{models}/pre.pt", "--subset", "test", "--alignment", "{models}/links"], "has 203 lines, and the text has 61"),
+        (["{models}/pre.pt", "--subset", "test", "--alignment", "{models}/links"], "203 lines, and the text has 61 "),
         (["{models}/pre.pt", "--sentence", " "], "--sentence is empty"),
         (["{models}/pre.pt", "{models}/pre.pt"], "is given twice"),
     ],
