@@ -66,8 +66,8 @@ def build_corpus(name: str, table: Table, inherited: frozenset[str]) -> Corpus:
     for archive, files in packings.items():
         key = f"archives.{archive}"
         archives[archive] = constructed(key, Archive, archive, build(tuple[Packing, ...], files, key))
-    others = {key: value for key, value in table.items() if key != "archives"}
-    corpus: Corpus = build_table(Corpus, others, "", {"name": name, "archives": tuple(archives.values())})
+    rest = {key: value for key, value in table.items() if key != "archives"}
+    corpus: Corpus = build_table(Corpus, rest, "", {"name": name, "archives": tuple(archives.values())})
     named = {side.archive for part in corpus.parts for side in (part.source, part.target)}
     for key in sorted(named - set(archives)):
         raise TableError("train, valid, test", not_allowed("archive", key, archives))
