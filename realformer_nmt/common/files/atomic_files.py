@@ -52,8 +52,12 @@ def completed_folder(path: Path) -> Iterator[Path]:
         part.mkdir()
         try:
             with contextlib.ExitStack() as lock:
-                with contextlib.suppress(OSError):  # on a disk without locks, remove_leftovers removes nothing
+                try:
                     lock.enter_context(locked(part))
+                except (BlockingIOError, FileNotFoundError):  # another writer removes it as a leftover
+                    raise
+                except OSError:  # on a disk without locks, where remove_leftovers removes nothing
+                    pass
                 yield part
                 for entry in (*part.rglob("*"), part):
                     _sync(entry)

@@ -73,3 +73,15 @@ def test_a_disk_without_locks_takes_files_and_folders(tmp_path: Path, monkeypatc
     with completed_folder(tmp_path / "folder") as part:
         (part / "inside").write_text("whole")
     assert sorted(tmp_path.rglob("*")) == [tmp_path / name for name in ("a.json", "folder", "folder/inside")]
+
+
+def test_a_new_folder_that_another_writer_removes_as_a_leftover_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(*_: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(UserError, match="Resource temporarily unavailable"), completed_folder(tmp_path / "folder"):
+        pytest.fail("the folder is not ours to fill")
+    assert list(tmp_path.iterdir()) == []
