@@ -17,7 +17,7 @@ def weighted_sum(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:
 
 def with_output(outputs: Sequence[Tensor], y: Tensor, depth: int) -> list[Tensor]:
     """Return the outputs up to that of the layer of this depth; one before it that an analysis leaves out is 0."""
-    return [*outputs, *[torch.zeros_like(y)] * (depth - len(outputs)), y]
+    return [*outputs, *(torch.zeros_like(y) for _ in range(depth - len(outputs))), y]
 
 
 class History(Topology):
