@@ -45,7 +45,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     weight_lists.copy_weights_together,
     weight_lists.clear_gradients_together,
     weight_lists.measure_gradients_together,
-    amp.autocast_in_every_task,
+    amp.autocast_train_steps,
     amp.end_where_no_scale_is_left,
     shortlist.search_a_shortlist,
     option_ranges.check_every_option,

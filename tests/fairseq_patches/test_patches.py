@@ -19,8 +19,8 @@ WHICH = ("stock", "mended")
 ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "sentences_batched": ("keep_last_batch", 200, 203),
     "tpu_of_bf16": ("train_in_bf16_without_tpu", [True, True], [False, True]),
-    "product_under_amp_on_a_cpu": ("amp.autocast_in_every_task", "torch.float32", "torch.bfloat16"),
-    "product_of_languages_under_amp_on_a_cpu": ("amp.autocast_in_every_task", "torch.float32", "torch.bfloat16"),
+    "product_under_amp_on_a_cpu": ("amp.autocast_train_steps", "torch.float32", "torch.bfloat16"),
+    "product_of_languages_under_amp_on_a_cpu": ("amp.autocast_train_steps", "torch.float32", "torch.bfloat16"),
     "warnings_of_amp_on_a_cpu": ("quieten_warnings", 2, 0),
     "infinite_gradient_under_amp_on_a_cpu": (
         "amp.end_where_no_scale_is_left",

@@ -10,7 +10,7 @@ from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 from realformer_nmt.fairseq_patches.patch import Original, replace
 
 
-def autocast_in_every_task() -> None:
+def autocast_train_steps() -> None:
     """Autocast with --amp on a CPU, and in `--task multilingual_translation` on any device.
 
     fairseq trains in fp32 there.
