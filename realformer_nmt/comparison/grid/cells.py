@@ -114,9 +114,10 @@ def beginning(grid: Grid, named: Named) -> Path | None:
     model = grid.path(written)
     if not (model / CELLS).is_dir():
         return checkpoint_of(model)
-    seeds = {path.name.rpartition("-s")[2] for path in (model / CELLS).glob("[!.]*-s*")}  # trained to the end or not
+    names = [path.name for path in (model / CELLS).glob("[!.]*-s*[0-9]")]  # trained to the end or not
+    seeds = {int(number) for name in names if (number := name.rpartition("-s")[2]).isdecimal()}
     seed = seeds.pop() if len(seeds) == 1 else named.seed
-    return model / CELLS / f"{named.family}-{named.layers}-s{seed}" / AVERAGE
+    return place(model, named._replace(point=(), seed=seed)).folder / AVERAGE
 
 
 def file_or_name(grid: Grid) -> str:
