@@ -1,6 +1,7 @@
 """The gradient of the loss, layer by layer, of a backward pass over a text without dropout."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import nn
@@ -26,10 +27,15 @@ def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
     return {
         side: GradientNorms(
             norm=[sum(squares.values()) ** 0.5 for squares in layers],
-            parts={part: [squares.get(part, 0.0) ** 0.5 for squares in layers] for part in {**layers[0], **layers[-1]}},
+            parts={part: [squares.get(part, 0.0) ** 0.5 for squares in layers] for part in parts_of(layers)},
         )
         for side, layers in squared.items()
     }
+
+
+def parts_of(layers: Sequence[Mapping[str, float]]) -> list[str]:
+    """Return the parts that any of the layers trains."""
+    return list(dict.fromkeys(part for squares in layers for part in squares))
 
 
 def squares_by_part(layer: nn.Module) -> dict[str, float]:
