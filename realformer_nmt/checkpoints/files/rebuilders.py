@@ -183,7 +183,7 @@ def size(_: Values, call: Call, __: int) -> torch.Size:
 def device(_: Values, call: Call, __: int) -> torch.device:
     """Build torch.device("cpu") or torch.device("cuda", index)."""
     name, *index = call.arguments
-    check(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is neither cpu nor cuda")
+    check(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is not cpu or cuda with a number")
     return torch.device(name, *index)
 
 
