@@ -52,7 +52,3 @@ class ModelDescription(Struct, frozen=True, kw_only=True):
     parameters: int
     updates: int | UnsetType | None = UNSET
     shortcuts: list[ShortcutWeight] | UnsetType = UNSET
-
-
-# The options that decide what a model computes; others, such as dropout, only matter in training
-CHOICES = tuple(name for name, kind in ModelDescription.__annotations__.items() if kind == Choice)

@@ -16,7 +16,7 @@ from tiny_models.snapshots import CFG, save
 from torch import Tensor
 
 from realformer_nmt.checkpoints.averaging import average
-from realformer_nmt.checkpoints.model_description import CHOICES
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.config import TranslationConfig
 
@@ -140,7 +140,7 @@ def test_every_option_of_a_model_is_compared_or_only_matters_in_training() -> No
     training |= {"carry_embeddings"}
     limits = {"checkpoint_activations", "max_source_positions", "max_target_positions", "decoding_precision"}
     fields = set(TranslationConfig.__dataclass_fields__) - {"_name"}
-    assert fields - set(CHOICES) == training | limits
+    assert fields - set(checkpoint_fields.CHOICES) == training | limits
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])

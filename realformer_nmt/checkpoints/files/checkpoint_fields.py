@@ -9,11 +9,38 @@ import torch
 
 from realformer_nmt.checkpoints.files import reading
 from realformer_nmt.checkpoints.files.reading import Checkpoint
-from realformer_nmt.checkpoints.model_description import CHOICES
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.parts import PARTS
 
 Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
+# The options that decide what a model computes; others, such as dropout, only matter in training
+CHOICES = (
+    *FAMILY_OPTIONS,
+    "score_length",
+    "encoder_layers",
+    "encoder_embed_dim",
+    "encoder_ffn_embed_dim",
+    "decoder_layers",
+    "decoder_embed_dim",
+    "decoder_ffn_embed_dim",
+    "encoder_attention_heads",
+    "encoder_learned_pos",
+    "decoder_attention_heads",
+    "decoder_learned_pos",
+    "encoder_attention_pattern",
+    "encoder_window",
+    "encoder_global_tokens",
+    "encoder_relative_positions",
+    "encoder_normalize_before",
+    "decoder_normalize_before",
+    "activation_fn",
+    "layernorm_embedding",
+    "no_scale_embedding",
+    "no_token_positional_embeddings",
+    "share_decoder_input_output_embed",
+    "share_all_embeddings",
+)
 
 # What models do whose checkpoints are older than these options
 PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}

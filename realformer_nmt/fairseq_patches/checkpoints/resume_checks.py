@@ -11,9 +11,8 @@ from fairseq.trainer import Trainer
 
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints.files import integrity, reading
-from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, PATTERNS, options
+from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
 from realformer_nmt.checkpoints.files.reading import Checkpoint
-from realformer_nmt.checkpoints.model_description import CHOICES
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import begins_finetuning, choose_checkpoint
