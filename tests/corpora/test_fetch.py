@@ -113,12 +113,13 @@ def test_a_wrong_archive_of_ones_own_is_an_error_before_anything_is_downloaded(
 
 def test_another_years_dev_archive_is_passed_over(tiny: Miniature, tmp_path: Path) -> None:
     (tmp_path / "dev.tgz").write_bytes(b"another year's")
-    assert fetch(load(tiny.manifest), tmp_path / "data", tmp_path)["dev"] == tmp_path / "data" / "wmt17-dev.tgz"
+    files = fetch(load(tiny.manifest), tmp_path / "data", tmp_path)
+    assert files["dev"].path == tmp_path / "data" / "wmt17-dev.tgz"
 
 
 def test_a_downloaded_archive_that_was_spoilt_since_is_an_error(tiny: Miniature, tmp_path: Path) -> None:
     corpus = load(tiny.manifest)
-    path = fetch(corpus, tmp_path / "data")["dev"]
+    path = fetch(corpus, tmp_path / "data")["dev"].path
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(UserError, match="archive dev: another file has its name"):
         fetch(corpus, tmp_path / "data", patience=AT_ONCE)
@@ -132,7 +133,7 @@ def test_without_the_tgz_the_zip_of_another_host_is_taken(
             file.unlink()
     corpus = load(tiny.manifest)
     files = fetch(corpus, tmp_path / "data", patience=AT_ONCE)
-    assert [path.suffix for path in files.values()] == [".zip", ".zip", ".zip", ".zip", ".tgz"]
+    assert [file.path.suffix for file in files.values()] == [".zip", ".zip", ".zip", ".zip", ".tgz"]
     texts = fetch_texts(corpus, tmp_path / "data", tmp_path / "data", patience=AT_ONCE)
     assert {member: text.read_bytes() for member, text in texts.items()} == tiny.content
 
