@@ -126,4 +126,5 @@ def detokenise(lines: Lines, folder: Path | None, _: str) -> Surface:
     if folder is None:
         raise UserError(f"the folder of {MODEL} is needed to join its pieces: pass --subwords-folder")
     model = sentencepiece_model(folder)
-    return Surface(None, [model.decode(line.split()) for line in lines])
+    texts = (model.decode(line.split()) for line in lines)
+    return Surface(None, [text.replace("\n", " ") for text in texts])  # <0x0A>, which a poor model may write

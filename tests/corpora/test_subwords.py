@@ -82,6 +82,12 @@ def test_sentencepiece_gives_back_any_text(models: dict[str, Path], lines: list[
         assert processor.decode(pieces.split()) == line
 
 
+def test_a_byte_that_ends_a_line_is_a_space_in_a_translation(models: dict[str, Path]) -> None:
+    """A model may write any subword, and the vocabulary has all bytes."""
+    text = sentencepiece_subwords.detokenise(["<0x61> <0x0A> <0x62>", "<0x63>"], models["sentencepiece"], "de").raw
+    assert text == ["a b", "c"]
+
+
 def test_what_sentencepiece_forgets_it_finds_again(
     texts: TrainingTexts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
