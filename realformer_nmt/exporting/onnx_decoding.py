@@ -52,9 +52,9 @@ class OnnxTranslator:
 if __name__ == "__main__":
     model, file = OnnxTranslator(Path(__file__).parent), Path(__file__).with_name("sentencepiece.model")
     subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
-    for line in sys.stdin:
-        pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
+    for text in (" ".join(line.decode().split()) for line in sys.stdin.buffer):  # lines end at \n alone, as in training
+        pieces = subwords.encode(text, out_type=str) if subwords else text.split()
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")
         words = model.translate(pieces) if pieces else []
-        print(subwords.decode(words) if subwords else " ".join(words), flush=True)
+        print(subwords.decode(words).replace("\n", " ") if subwords else " ".join(words), flush=True)

@@ -46,9 +46,9 @@ if __name__ == "__main__":
         from sentencepiece import SentencePieceProcessor
 
         subwords = SentencePieceProcessor(model_file=str(file))
-    for line in sys.stdin:
-        pieces = subwords.encode(line.strip(), out_type=str) if subwords else line.split()
+    for text in (" ".join(line.decode().split()) for line in sys.stdin.buffer):  # lines end at \n alone, as in training
+        pieces = subwords.encode(text, out_type=str) if subwords else text.split()
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")
         translation = model.translate(pieces) if pieces else []
-        print(subwords.decode(translation) if subwords else " ".join(translation), flush=True)
+        print(subwords.decode(translation).replace("\n", " ") if subwords else " ".join(translation), flush=True)

@@ -35,6 +35,7 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *ARCHS[arch], margin=0.4)
     folder = exported(checkpoint, toy_corpus, tmp_path / "made")
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
+    lines.append("a word\r unknown\u2028here")  # one line, with white space in it
     text = "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
     program = folder / "translate.py"
     assert len(program.read_text().splitlines()) <= 60  # as docs/exporting.md says

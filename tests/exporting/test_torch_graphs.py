@@ -22,7 +22,8 @@ def test_its_program_writes_what_ours_writes(tmp_path: Path, toy_corpus: Path) -
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", *PARTS, margin=0.4)
     words = ["export", str(checkpoint), "--to", "torch", "--data", str(toy_corpus), "--subwords", "none"]
     assert subcommands.main([*words, "--output", str(tmp_path / "made")]) == 0
-    lines = ["", "a word unknown", *(toy_corpus.parent / "test.src").read_text().splitlines()[:4]]
+    sentences = (toy_corpus.parent / "test.src").read_text().splitlines()
+    lines = ["", "a word unknown", "a word\r unknown\u2028here", *sentences[:4]]
     program = [sys.executable, "-c", ALONE, str(tmp_path / "made" / "translate.py")]
     text = "".join(f"{line}\n" for line in lines)
     done = subprocess.run(program, input=text, capture_output=True, text=True, cwd=tmp_path, check=False)
