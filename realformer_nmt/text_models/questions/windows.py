@@ -86,7 +86,8 @@ def sentencepieces(model: "SentencePieceProcessor") -> Cut:
         subwords = Subwords([], [], [])
         for word in re.finditer(r"\S+", text):
             names = encode(word[0])
-            ends = [min(word.start() + end, word.end()) for end in accumulate(map(characters, names))]
+            inner = [min(word.start() + end, word.end()) for end in accumulate(map(characters, names[:-1]))]
+            ends = [*inner, word.end()][: len(names)]  # a normalised word may be shorter
             subwords.names.extend(names)
             subwords.starts.extend([word.start(), *ends][: len(ends)])
             subwords.ends.extend(ends)

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,14 +28,18 @@ CONTEXT = "Sie sagte: „Größe 42“,  dann 日本 (zwei Wörter)."
 
 @pytest.fixture(scope="module")
 def model() -> sentencepiece.SentencePieceProcessor:
+    return trained(CONTEXT.replace("日本", ""), "identity")
+
+
+def trained(text: str, normalisation: str) -> sentencepiece.SentencePieceProcessor:
     buffer = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter([CONTEXT.replace("日本", "")] * 20),
+        sentence_iterator=iter([text] * 20),
         model_writer=buffer,
         vocab_size=300,
         model_type="bpe",
         byte_fallback=True,
-        normalization_rule_name="identity",
+        normalization_rule_name=normalisation,
         hard_vocab_limit=False,
         minloglevel=2,
     )
@@ -61,6 +66,16 @@ def test_an_answer_is_found_again_in_its_pieces(model: sentencepiece.SentencePie
     assert answer in text
     inner = Subwords(*(column[span[0] + 1 : span[1]] for column in pieces))
     assert not inner.names or answer.startswith(text_of(pieces, CONTEXT, span[0], span[0]))
+
+
+def test_words_that_the_model_makes_shorter_are_whole() -> None:
+    """Letters and accents apart, as in NFD, are one character to a model that normalises text."""
+    context = unicodedata.normalize("NFD", "Das Résumé gehört über den \u200b Türen")
+    pieces = sentencepieces(trained(unicodedata.normalize("NFC", context), "nmt_nfkc"))(context)
+    for word in context.replace("\u200b", "").split():
+        span = answer_span(pieces, question(context, word))
+        assert span
+        assert text_of(pieces, context, *span) == word
 
 
 def question(context: str, answer: str | None) -> Question:
