@@ -3,14 +3,14 @@
 English is counted as by the package rouge-score 0.1.2, which, unlike here, counts no letters of other languages.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import regex
 from sacrebleu.metrics.base import Metric, Score, Signature
 
-WORD = re.compile(r"[^\W_]+")
+WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")  # marks are the vowels of Hindi, the accents of NFD
 Words = Sequence[str]
 
 
