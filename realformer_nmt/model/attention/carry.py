@@ -39,6 +39,10 @@ class Carry:
         """
         return None
 
+    def depth_without(self, depth: int, _layer: int) -> int:
+        """Return the depth by which a layer counts the scores so far when a layer below it is left out."""
+        return depth
+
 
 class RunningSum(Carry):
     """total_l = scores_l + total_{l-1}, logits_l = total_l: RealFormer (He et al. 2021), section 3."""
@@ -62,6 +66,9 @@ class RunningMean(RunningSum):
 
     def divisor(self, depth: int) -> int | None:
         return depth
+
+    def depth_without(self, depth: int, _layer: int) -> int:
+        return depth - 1
 
 
 class FirstValues(Carry):
@@ -123,6 +130,9 @@ class MeanAndLazy(Lazy, RunningMean):
         layers = (depth + 1) // 2  # that have scores
         scored = depth % 2 or not carried
         return RunningMean.scores(self, raw, carried, layers) if scored else (carried[0] / layers, carried)
+
+    def depth_without(self, depth: int, layer: int) -> int:
+        return depth - 2 if layer % 2 and depth > 2 else depth  # layer 2 without layer 1 stays one with no scores
 
 
 CARRIES: dict[str, Carry] = {

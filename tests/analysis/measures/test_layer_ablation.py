@@ -12,7 +12,9 @@ from realformer_nmt.analysis.measures import layer_ablation
 from realformer_nmt.analysis.measures.losses import loss
 
 
-@pytest.mark.parametrize("parts", [{}, {"residual_topology": "dual", "score_carry": "sum"}])
+@pytest.mark.parametrize(
+    "parts", [{}, {"residual_topology": "dual", "score_carry": "sum"}, {"score_carry": "mean"}], ids=str
+)
 def test_a_model_of_the_other_layers_loses_as_much(parts: dict[str, str], toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     model = analysed.model(text, encoder_layers=3, **parts)
