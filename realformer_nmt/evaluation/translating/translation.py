@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Origin
-from realformer_nmt.common.files.text_lines import read_lines, sha256, write_lines
+from realformer_nmt.common.files.text_lines import read_lines, sha256, without_mark, write_lines
 from realformer_nmt.common.stages.provenance import files_by_name, number_of_models
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
@@ -125,7 +125,8 @@ def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
 
 def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path, text: Path) -> Generated:
     """Translate a text through a temporary data-bin; fairseq-interactive would split lines at more than \\n."""
-    subwords = corpus.pieces("".join(f"{line}\n" for line in read_lines(text)).encode())
+    lines = without_mark(read_lines(text))  # `prepare` leaves the mark out of the training text, too
+    subwords = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
     if not any(subwords):
         return Generated(subwords, None, subwords)
     with tempfile.TemporaryDirectory() as data:

@@ -72,6 +72,14 @@ def test_1001_lines_of_raw_text(of_1001: list[str], sentences: list[str]) -> Non
     assert reversed_letters > 400  # it was trained a little: the first letter is that of its own source's end
 
 
+def test_a_byte_order_mark_is_no_word(toy_corpus: Path, tmp_path: Path) -> None:
+    """Nothing is left to translate, so no model is needed."""
+    (tmp_path / "text").write_bytes(b"\xef\xbb\xbf\n")
+    request = TranslateRequest(checkpoints=(), output=tmp_path, data=toy_corpus, subwords="none")
+    corpus = text_pipeline.requested(request)
+    assert translation.translate_text(request, corpus, tmp_path, tmp_path / "text").hypotheses == [""]
+
+
 def test_text_from_standard_input_and_packed(
     run: Path, toy_corpus: Path, sentences: list[str], of_1001: list[str], tmp_path: Path
 ) -> None:
