@@ -38,5 +38,7 @@ def is_bound(p: float, samples: int) -> bool:
 
 
 def shown(p: float, bound: bool) -> str:
-    """Return p for a table; the smallest p of the number of samples is only an upper bound, and is rounded up."""
-    return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound else f"{p:.4f}"
+    """Return p for a table; the smallest p of the number of samples is only an upper bound, and is rounded up. So is
+    one that would round to 0."""
+    rounds_to_0 = p < 0.5e-4
+    return f"< {math.ceil(p * 10_000) / 10_000:.4f}" if bound or rounds_to_0 else f"{p:.4f}"

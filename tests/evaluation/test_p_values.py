@@ -16,6 +16,10 @@ def test_the_smallest_p_is_shown_as_a_bound() -> None:
     assert (shown(1 / 10_001, True), shown(1 / 101, True), shown(0.0315, False)) == ("< 0.0001", "< 0.0100", "0.0315")
 
 
+def test_no_p_is_shown_as_0() -> None:
+    assert (shown(2 / 100_001, False), shown(0.6e-4, False)) == ("< 0.0001", "0.0001")
+
+
 def test_the_smallest_p_of_so_many_samples_is_a_bound() -> None:
     """It is (0 + 1) / (n + 1), as sacreBLEU counts."""
     assert is_bound(1 / 1000, 999)
