@@ -107,11 +107,19 @@ def trained_on(source: LoadedRun, record: RunRecord | None) -> str:
 def scored(record: RunRecord | None) -> str:
     if record is None:
         return "None on record."
-    lines = [f"Of {_safe(record.corpus)}, {_safe(record.subset)}, {_safe(record.lines)} lines:", ""]
+    names = ", ".join(_safe(name) for name in (record.corpus, tested_text(record)) if name)
+    lines = [f"Of {names}, {_safe(record.lines)} lines:", ""]
     for score in record.scores.values():
         within = f" (95 %: plus or minus {score.interval:.2f})" if isinstance(score.interval, float) else ""
         lines.append(f"* {_safe(score.metric)}: {score.score:.2f}{within}, `{_safe(score.signature)}`")
     return "\n".join(lines)
+
+
+def tested_text(record: RunRecord) -> str:
+    """Return the name of the subset, test set or file that was translated."""
+    translation = record.translation or None
+    text = (translation.test_set or translation.input or "") if translation else ""
+    return record.subset or Path(text).name
 
 
 def normalised(source: LoadedRun) -> str:

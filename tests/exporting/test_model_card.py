@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec import UNSET, to_builtins
+from texts import translation_records
 from tiny_models import exportable
 
 from realformer_nmt.common.errors import UserError
@@ -45,6 +47,13 @@ def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: Loade
     head = yaml.safe_load(card.split("---\n")[1])
     assert (head["language"], head["license"], head["pipeline_tag"]) == (["src", "tgt"], "unknown", "translation")
     assert "at most 1024 subwords" in section(card, "Limits")
+
+
+@pytest.mark.parametrize("name", ["wmt24", "tests/own.tsv"])
+def test_scores_of_another_text_are_not_those_of_the_corpus(source: LoadedRun, name: str) -> None:
+    translation = to_builtins(translation_records.record(subset=UNSET, test_set=name))
+    judge(source, sha256(source.path), subset=None, translation=translation)
+    assert section(model_card.of(source), "Scores").startswith(f"Of own files, {Path(name).name}, 500 lines:")
 
 
 def test_scores_of_another_checkpoint_are_not_its_own(source: LoadedRun) -> None:
