@@ -8,7 +8,7 @@ from msgspec import convert
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, SEED, whole
+from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, SEED, check_length_limit, whole
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build, build_table, constructed, merge, read_toml
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
@@ -79,6 +79,8 @@ class Protocol:
             value = getattr(self, name)
             if value is not None:
                 allowed.check(name, value)
+        if self.max_len_b is not None:  # fairseq's is 200
+            check_length_limit(self.max_len_a or 0, self.max_len_b)
         SEED.check("train: seed", self.seed)
         if self.task not in TASKS:
             raise ValueError(not_allowed("task", self.task, TASKS))

@@ -95,6 +95,8 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
         ('base = "realformer"\nbeam = 0', "mine.toml: beam 0: allowed is 1 to 1,000"),
         ('base = "realformer"\nlenpen = nan', "mine.toml: lenpen nan: allowed is a finite number, -10 to 10"),
         ('base = "realformer"\nmax_len_b = -1', "mine.toml: max_len_b -1: allowed is 0 to 10,000"),
+        ('base = "realformer"\nmax_len_a = 0\nmax_len_b = 0', "mine.toml: max_len_a=0, max_len_b=0: allowed"),
+        ('base = "realformer"\nmax_len_b = 0', "mine.toml: max_len_a=0, max_len_b=0: allowed is 1 token or more"),
         ('base = "realformer"\nprecision = "int4"', "precision: int4 is not one of fp32, bf16, int8"),
         (SEED + '"x"', "mine.toml: train: seed 'x': allowed is a whole number, 0 to 4,294,967,295"),
         (SEED + "1.5", "mine.toml: train: seed 1.5: allowed is a whole number"),
