@@ -1,5 +1,6 @@
 """A protocol: how a paper trained, averaged and decoded on a corpus, read from a small TOML file."""
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -10,7 +11,15 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, SEED, check_length_limit, whole
 from realformer_nmt.common.requests.option_choice import not_allowed
-from realformer_nmt.common.requests.toml_tables import TableError, build, build_table, constructed, merge, read_toml
+from realformer_nmt.common.requests.toml_tables import (
+    Table,
+    TableError,
+    build,
+    build_table,
+    constructed,
+    merge,
+    read_toml,
+)
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
@@ -128,9 +137,10 @@ def corpora(name_or_path: str) -> tuple[str, ...]:
     """Return the corpora for which a protocol has settings of their own."""
     file = locate(name_or_path)
     try:
-        return tuple(build(dict, read(file).get("corpora", {}), "corpora"))
+        named = [build(dict, table.get("corpora", {}), "corpora") for table in read(file)]
     except TableError as error:
         raise UserError(f"{file}: {error}") from error
+    return tuple(dict.fromkeys(itertools.chain(*named)))
 
 
 def locate(name_or_path: str) -> Path:
@@ -146,15 +156,22 @@ def load(name_or_path: str, corpus: str | None = None, layers: str | None = None
     """Read a protocol, with its settings for `corpus` and for the depth `layers` where it has such tables."""
     file = locate(name_or_path)
     try:
-        table = read(file)
-        for kind, spellings in zip(VARIANTS, ([corpus], spellings_of(layers)), strict=True):
-            variants = build(dict, table.pop(kind, {}), kind)
-            key = next((each for each in spellings if each in variants), None)
-            table = merge(table, build(dict, variants.get(key, {}), f"{kind}.{key}"))
+        table: Table = {}
+        for each in read(file):
+            table = merge(table, with_variants(each, corpus, layers))
         protocol: Protocol = build_table(Protocol, table, "", {"name": file.stem})
     except TableError as error:
         raise UserError(f"{file}: {error}") from error
     return protocol
+
+
+def with_variants(table: Table, corpus: str | None, layers: str | None) -> Table:
+    """Return the table of one file with its settings for a corpus and a depth, which precede its general ones."""
+    for kind, spellings in zip(VARIANTS, ([corpus], spellings_of(layers)), strict=True):
+        variants = build(dict, table.pop(kind, {}), kind)
+        key = next((each for each in spellings if each in variants), None)
+        table = merge(table, build(dict, variants.get(key, {}), f"{kind}.{key}"))
+    return table
 
 
 def spellings_of(layers: str | None) -> list[str | None]:
@@ -164,14 +181,14 @@ def spellings_of(layers: str | None) -> list[str | None]:
     return [layers, *equal]
 
 
-def read(file: Path, dependents: tuple[Path, ...] = ()) -> dict[str, object]:
-    """Read a protocol's table, merged into that of its base, which lies beside it or in this package."""
+def read(file: Path, dependents: tuple[Path, ...] = ()) -> list[Table]:
+    """Read a protocol's table, and before it that of its base, which lies beside it or in this package."""
     if file.resolve() in dependents:
         raise UserError(f"{file} names itself as base: name another, of {', '.join(shipped())}")
     table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
     if base is None or base == file.stem:
-        return table
+        return [table]
     beside = file.parent / f"{constructed('base', safe_names.plain, build(str, base, 'base'))}.toml"
     inherited = read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*dependents, file.resolve()))
-    return merge({key: value for key, value in inherited.items() if key not in ORIGIN}, table)
+    return [*({key: each[key] for key in each if key not in ORIGIN} for each in inherited), table]

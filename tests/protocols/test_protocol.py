@@ -80,6 +80,9 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
     assert (mine.name, mine.epochs, mine.train["dropout"]) == ("mine", 7, 0.25)
     assert (mine.lenpen, mine.tokens_a_step) == (0.8, 640_000)
     assert {**mine.train, "dropout": 0.1} == base.train
+    file.write_text('base = "realformer"\nlenpen = 1.1\n[train]\nlr = 3e-4\n[corpora.wmt14_en_fr]\nbeam = 7\n')
+    mine = load(str(file), "wmt14_en_fr", "60-12")
+    assert (mine.lenpen, mine.train["lr"], mine.beam, mine.tokens_a_step) == (1.1, 3e-4, 7, 1_280_000)
     file.write_text('base = "realformer"\nprecision = "int8"\n')
     assert load(str(file), "wmt14_en_fr").decoding == [*base.decoding, "--precision", "int8"]
 
