@@ -89,12 +89,14 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
 
 
 def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
-    """Refuse flags that would override what a run's name says: its task, family and layers; and its precision."""
+    """Refuse flags that would override a run's folder or precision, or what its name says: task, family, layers."""
     names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
     if "--task" in names:
         raise UserError("--task is set by the protocol: name a --protocol of that task (docs/text_models.md)")
     if "--arch" in names or any(word.startswith("-a") for word in flags):
         raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
+    if "--save-dir" in names:
+        raise UserError("--save-dir is FOLDER/checkpoints, where the next commands look: give --folder instead")
     depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
     if depths:
         raise UserError(f"{depths[0]} is set by --layers: leave it out, and give --layers, such as --layers 60-12")

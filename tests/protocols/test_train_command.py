@@ -198,6 +198,7 @@ def test_every_recipe_names_a_shipped_corpus() -> None:
         (["--", "-atransformer"], "give it there alone"),
         (["--", "--encoder-layers", "9"], "--encoder-layers is set by --layers"),
         (["--", "--decoder-layers=9"], "--decoder-layers is set by --layers"),
+        (["--", "--save-dir=x"], "--save-dir is FOLDER/checkpoints, where the next commands look: give --folder"),
         (["--", "--bf16"], "--bf16 after the `--` would not be recorded: give --precision bf16"),
         (["--", "--fp16"], "--fp16 after the `--` would not be recorded: give --precision fp16"),
         (["--protocol", "admn"], "did you mean admin"),
