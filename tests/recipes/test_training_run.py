@@ -22,6 +22,8 @@ from tiny_models import saved
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.folder_lock import locked
+from realformer_nmt.protocols.running.training_run import going_on
+from realformer_nmt.protocols.running.updates import parse
 
 TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3, "--average", 2]
 FLAGS = "-- --encoder-embed-dim 16 --decoder-embed-dim 16 --encoder-ffn-embed-dim 32 --decoder-ffn-embed-dim 32"
@@ -113,6 +115,18 @@ def test_a_folder_is_locked_as_long_as_a_child_of_the_launcher_lives(trained: Pa
             pass
     finally:
         note.write_text(whole)
+
+
+def test_a_training_that_began_from_a_checkpoint_goes_on_from_its_own(toy_corpus: Path, tmp_path: Path) -> None:
+    """fairseq's own parser reads the commands."""
+    argv = [str(toy_corpus), "--arch", "realformer", "--restore-file", "x.pt", "--reset-optimizer", "--reset-meters"]
+    options = [parse(going_on(argv, tmp_path)).checkpoint]
+    (tmp_path / "checkpoint1.pt").touch()
+    options.append(parse(going_on(argv, tmp_path)).checkpoint)
+    read = [(each.restore_file, each.reset_optimizer, each.reset_meters) for each in options]
+    assert read == [("x.pt", True, True), ("checkpoint_last.pt", False, False)]
+    plain = [*argv[:3], "--residual-topology", "pre"]
+    assert going_on(plain, tmp_path) == plain
 
 
 def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None:

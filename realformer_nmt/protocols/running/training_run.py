@@ -25,6 +25,7 @@ from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
 from realformer_nmt.protocols.run_files import CHECKPOINTS, CURVES, RECORD, RUN
+from realformer_nmt.protocols.settings import FIRST
 
 RECORD_INTERVAL = 20.0  # seconds: a killed run loses so much of its recorded time
 LOCK = ".lock-{}"  # with the number of the machine
@@ -53,7 +54,7 @@ class Training:
             self.sessions = list(previous.sessions) if previous else []
             self.checkpoints: dict[str, str] | UnsetType = previous.checkpoints if previous else {}
             self.origin = self.stage.origin(previous)
-            status = self._train(argv, lock)
+            status = self._train(going_on(argv, self.folder / CHECKPOINTS), lock)
         if status:
             raise UserError(
                 f"fairseq-train ended with status {status}, for the reason above; rerun the same command to resume"
@@ -132,6 +133,16 @@ class Training:
                 state = self.fingerprints[path.name] = fingerprint(path, self.fingerprints.get(path.name))
                 self.checkpoints[state.sha256] = path.name
         return self.checkpoints
+
+
+def going_on(argv: list[str], checkpoints: Path) -> list[str]:
+    """Return the command that goes on from a run's own checkpoints where it has some, whatever it began from.
+
+    fairseq would begin from --restore-file again, and reset again what the --reset- flags name."""
+    begins = any(word.startswith(("--rese", "--rest")) for word in argv)
+    if not begins or not any(checkpoints.glob("checkpoint*.pt")):
+        return argv
+    return [*(word for word in argv if not word.startswith("--rese")), "--restore-file", FIRST]
 
 
 def set_aside(folder: Path) -> None:
