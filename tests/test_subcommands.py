@@ -157,3 +157,19 @@ def test_what_needs_no_model_imports_none(words: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.endswith(f"imported {SMALL.get(words[0], [])}\n"), done.stdout + done.stderr
+
+
+def test_an_interrupted_start_leaves_no_traceback(tmp_path: Path) -> None:
+    """Ctrl-C comes while Python imports what every subcommand needs."""
+    code = """
+import sys
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == "realformer_nmt.subcommands":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from realformer_nmt.cli import main
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
