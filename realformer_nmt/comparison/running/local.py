@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.cell_run import Progress, run
 
@@ -23,8 +24,9 @@ def slots(gpus: int, jobs: int) -> list[dict[str, str]]:
 
 
 def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgress) -> None:
-    """Run the cells, one per slot at a time; an exception, such as Ctrl-C, ends every process."""
+    """Run the cells, one per slot at a time. Ctrl-C ends every process; an error of one cell is raised at the end."""
     waiting = list(cells)
+    errors: list[str] = []
     running: dict[Cell, tuple[Generator[Progress, None, None], Environment]] = {}
     free = list(slots)
     try:
@@ -34,7 +36,11 @@ def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgre
                 running[waiting[0]] = run(waiting[0], slot), slot
                 waiting.pop(0)
             for cell, (process, slot) in list(running.items()):
-                progress = next(process, None)
+                progress = None
+                try:
+                    progress = next(process, None)
+                except UserError as error:
+                    errors.append(f"{cell.name}: {error}")
                 if progress is None:
                     del running[cell]
                     free.append(slot)
@@ -44,3 +50,5 @@ def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgre
     finally:
         for process, _ in running.values():
             process.close()
+    if errors:
+        raise UserError("; ".join(errors))

@@ -1,9 +1,17 @@
 """Devices of cells that run side by side."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.folder_lock import HeldError
+from realformer_nmt.comparison.grid.cell import Named, place
+from realformer_nmt.comparison.running import local
+from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import slots
 
 
@@ -22,3 +30,19 @@ def test_cells_share_the_cores_unless_the_user_says_how(monkeypatch: pytest.Monk
     assert slots(0, 4 * cores) == [{"OMP_NUM_THREADS": "1"}] * (4 * cores)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert slots(0, 2) == [{"OMP_NUM_THREADS": "3"}] * 2
+
+
+def test_an_error_of_one_cell_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cells: list[Any] = [place(tmp_path, Named(family, "6", 1)) for family in ("admin", "pre_ln", "post_ln")]
+    shown: list[tuple[str, str]] = []
+
+    def run(cell: Any, _: object) -> Iterator[Progress]:
+        if cell.family == "admin":
+            raise HeldError("another process runs it")
+        yield from map(Progress, ("train", "done"))
+
+    monkeypatch.setattr(local, "run", run)
+    monkeypatch.setattr(local, "BETWEEN_LOOKS", 0)
+    with pytest.raises(UserError, match=r"^admin-6-s1: another process runs it$"):
+        local.launch(cells, [{}, {}], lambda cell, progress: shown.append((cell.family, progress.state)))
+    assert sorted(shown) == [(family, state) for family in ("post_ln", "pre_ln") for state in ("done", "train")]
