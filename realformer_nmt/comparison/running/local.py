@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.cell_run import Progress, run
+from realformer_nmt.corpora.preparing.prepare_request import cores
 
 BETWEEN_LOOKS = 0.1  # seconds
 ShowProgress = Callable[[Cell, Progress], None]
@@ -19,7 +20,7 @@ def slots(gpus: int, jobs: int) -> list[dict[str, str]]:
         listed = os.environ.get("CUDA_VISIBLE_DEVICES")
         devices = listed.split(",") if listed else [str(number) for number in range(gpus)]
         return [{"CUDA_VISIBLE_DEVICES": devices[number % gpus]} for number in range(jobs)]
-    threads = max(1, (os.cpu_count() or 1) // jobs)
+    threads = max(1, cores() // jobs)
     return [{"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(threads))} for _ in range(jobs)]
 
 

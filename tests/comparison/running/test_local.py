@@ -1,6 +1,7 @@
 """Devices of cells that run side by side."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,14 @@ def test_each_gpu_is_one_cells_and_a_list_of_them_is_kept_to(monkeypatch: pytest
 
 
 def test_cells_share_the_cores_unless_the_user_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cores that this process may use: a cluster, a container or taskset may leave it fewer than there are."""
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    cores = os.cpu_count() or 1
-    assert slots(0, 1) == [{"OMP_NUM_THREADS": str(cores)}]
-    assert slots(0, 4 * cores) == [{"OMP_NUM_THREADS": "1"}] * (4 * cores)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    assert slots(0, 1) == [{"OMP_NUM_THREADS": "6"}]
+    assert slots(0, 2) == [{"OMP_NUM_THREADS": "3"}] * 2
+    assert slots(0, 24) == [{"OMP_NUM_THREADS": "1"}] * 24
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert slots(0, 2) == [{"OMP_NUM_THREADS": "3"}] * 2
 
