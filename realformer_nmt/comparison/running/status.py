@@ -13,6 +13,7 @@ from realformer_nmt.common.requests.toml_tables import read_toml
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.cell import digest, name_cells, place
 from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
@@ -48,13 +49,21 @@ def table(cells: Sequence[CellFiles]) -> str:
     rows = []
     for record in cells:
         unread = bool(record.foreign_records)
-        train, training = record.curves.train, (None if unread else record.training) or TrainRecord()
+        train, valid = record.curves.train, record.curves.valid
+        training = (None if unread else record.training) or TrainRecord()
         last = train[-1] if train else None
         of = none_if_unset(training.updates)
-        update = of if training.is_complete else last and last.update  # a curve's last point may come before the end
+        update = end(train, valid, of) if training.is_complete else last and last.update
         unfit = record.differences
         evidence = "; ".join(["made with other settings or files", *unfit]) if unfit else record.evidence or ""
         loss = last and none_if_unset(last.nll_loss)
         rows.append((record.cell.name, printable(record.state), update, of, loss, printable(evidence)))
     lines: str = tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")
     return lines
+
+
+def end(train: Sequence[CurvePoint], valid: Sequence[CurvePoint], planned: int | None) -> int | None:
+    """Return the last update: that of a validation after all else where --patience or its like ended the training.
+
+    Without one a training comes to its planned end, although the last point of its curve may lie before."""
+    return valid[-1].update if valid and train and valid[-1].update >= train[-1].update else planned

@@ -1,5 +1,6 @@
 """`compare --status` reads the cells' records without the checks of the whole comparison."""
 
+import json
 import os
 from pathlib import Path
 
@@ -65,6 +66,16 @@ def test_a_line_that_is_no_point_of_a_curve_damages_its_cell_alone(tmp_path: Pat
     assert damaged.split()[:2] == ["admin-6-s1", "damaged"]
     assert "admin-6-s1/curves.jsonl has an unexpected format" in damaged
     assert whole.split() == ["post_ln-6-s1", "waiting", "20", "5.00"]
+
+
+@pytest.mark.parametrize(("validated", "shown"), [(64, "64"), (40, "500")])
+def test_a_training_that_patience_ended_shows_its_own_end(tmp_path: Path, validated: int, shown: str) -> None:
+    files = CellFiles(place(tmp_path, Named("admin", "6", 1)))
+    checksummed_json.write(files.cell.folder / "train.json", {"updates": 500, "complete": True})
+    points = [{"num_updates": "60", "loss": "5.0"}, {"valid_num_updates": validated, "valid_loss": "5.0"}]
+    (files.cell.folder / CURVES).write_text("".join(f"{json.dumps(point)}\n" for point in points))
+    (row,) = status.table([files]).splitlines()[2:]
+    assert row.split() == ["admin-6-s1", "waiting", shown, "500", "5.00"]
 
 
 @pytest.mark.timeout(20)
