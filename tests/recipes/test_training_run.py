@@ -19,10 +19,15 @@ from recipe_scripts.printed import dry_run
 from recipe_scripts.recipe_runs import environment
 from tiny_models import saved
 
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.cli import main
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import checksummed_json, records
 from realformer_nmt.common.files.folder_lock import locked
-from realformer_nmt.protocols.running.training_run import going_on
+from realformer_nmt.common.stages.stage import Stage
+from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.running import training_run
+from realformer_nmt.protocols.running.training_run import Training, going_on
 from realformer_nmt.protocols.running.updates import parse
 
 TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3, "--average", 2]
@@ -127,6 +132,23 @@ def test_a_training_that_began_from_a_checkpoint_goes_on_from_its_own(toy_corpus
     assert read == [("x.pt", True, True), ("checkpoint_last.pt", False, False)]
     plain = [*argv[:3], "--residual-topology", "pre"]
     assert going_on(plain, tmp_path) == plain
+
+
+def test_a_disk_that_is_full_for_a_while_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, outcomes = records.write, iter(["", "No space left on device", "No space left on device"])
+
+    def write_or_fail(path: Path, record: Any) -> None:
+        if refusal := next(outcomes, ""):
+            raise UserError(refusal)
+        write(path, record)
+
+    monkeypatch.setattr(records, "write", write_or_fail)
+    monkeypatch.setattr(training_run, "RECORD_INTERVAL", 0.1)
+    monkeypatch.setattr(training_run, "runnable", lambda _: [sys.executable, "-c", "import time; time.sleep(1)"])
+    stage = Stage("train", tmp_path / "train.json", {}, {}, lasting=False)
+    assert Training(stage, TrainRecord(), Machines(0), fresh=False).run([]) == 0
+    assert next(outcomes, None) is None
+    assert json.loads(stage.record.read_text())["complete"] is True
 
 
 def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from realformer_nmt.protocols.run_files import CHECKPOINTS, CURVES, RECORD, RUN
 from realformer_nmt.protocols.settings import FIRST
 
 RECORD_INTERVAL = 20.0  # seconds: a killed run loses so much of its recorded time
+UNWRITTEN = (UserError, OSError)  # of a record that is soon written again: a disk may be full for a while
 LOCK = ".lock-{}"  # with the number of the machine
 
 
@@ -97,7 +98,8 @@ class Training:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     status = process.wait(RECORD_INTERVAL)
                 self.sessions[-1] = replace(session, seconds=round(time.monotonic() - start, 1))
-                self._write(argv, complete=status == 0)
+                with contextlib.suppress(*(UNWRITTEN if status is None else ())):
+                    self._write(argv, complete=status == 0)
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
