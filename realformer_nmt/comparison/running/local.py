@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 
+from realformer_nmt.common.error_messages import message_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.cell_run import Progress, run
@@ -40,8 +41,8 @@ def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgre
                 progress = None
                 try:
                     progress = next(process, None)
-                except UserError as error:
-                    errors.append(f"{cell.name}: {error}")
+                except (UserError, OSError) as error:
+                    errors.append(f"{cell.name}: {message_of(error)}")
                 if progress is None:
                     del running[cell]
                     free.append(slot)

@@ -1,5 +1,6 @@
 """Devices of cells that run side by side."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -37,17 +38,26 @@ def test_cells_share_the_cores_unless_the_user_says_how(monkeypatch: pytest.Monk
     assert slots(0, 2) == [{"OMP_NUM_THREADS": "3"}] * 2
 
 
-def test_an_error_of_one_cell_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (HeldError("another process runs it"), "another process runs it"),
+        (OSError(errno.ESTALE, "Stale file handle", "curves.jsonl"), "curves.jsonl: Stale file handle; fix that .*"),
+    ],
+)
+def test_an_error_of_one_cell_does_not_end_the_others(
+    error: Exception, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     cells: list[Any] = [place(tmp_path, Named(family, "6", 1)) for family in ("admin", "pre_ln", "post_ln")]
     shown: list[tuple[str, str]] = []
 
     def run(cell: Any, _: object) -> Iterator[Progress]:
         if cell.family == "admin":
-            raise HeldError("another process runs it")
+            raise error
         yield from map(Progress, ("train", "done"))
 
     monkeypatch.setattr(local, "run", run)
     monkeypatch.setattr(local, "BETWEEN_LOOKS", 0)
-    with pytest.raises(UserError, match=r"^admin-6-s1: another process runs it$"):
+    with pytest.raises(UserError, match=f"^admin-6-s1: {message}$"):
         local.launch(cells, [{}, {}], lambda cell, progress: shown.append((cell.family, progress.state)))
     assert sorted(shown) == [(family, state) for family in ("post_ln", "pre_ln") for state in ("done", "train")]
