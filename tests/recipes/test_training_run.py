@@ -19,6 +19,7 @@ from recipe_scripts.printed import dry_run
 from recipe_scripts.recipe_runs import environment
 from tiny_models import saved
 
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
@@ -27,7 +28,7 @@ from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.running import training_run
-from realformer_nmt.protocols.running.training_run import Training, going_on
+from realformer_nmt.protocols.running.training_run import Training, going_on, set_aside
 from realformer_nmt.protocols.running.updates import parse
 
 TINY = ["--gpus", 0, "--tokens-a-step", 1000, "--max-tokens", 500, "--epochs", 3, "--average", 2]
@@ -132,6 +133,18 @@ def test_a_training_that_began_from_a_checkpoint_goes_on_from_its_own(toy_corpus
     assert read == [("x.pt", True, True), ("checkpoint_last.pt", False, False)]
     plain = [*argv[:3], "--residual-topology", "pre"]
     assert going_on(plain, tmp_path) == plain
+
+
+def test_a_run_that_is_set_aside_takes_its_average_along(tmp_path: Path) -> None:
+    """The next commands take the average in a run's folder before any checkpoint."""
+    names = ["average.pt", "average.pt.json", "checkpoints", "train.json"]
+    (tmp_path / "checkpoints").mkdir()
+    for name in set(names) - {"checkpoints"}:
+        (tmp_path / name).touch()
+    set_aside(tmp_path)
+    assert sorted(path.name for path in (tmp_path / "before-1").iterdir()) == names
+    with pytest.raises(UserError, match="holds no model"):
+        model_in_run.checkpoint(tmp_path)
 
 
 def test_a_disk_that_is_full_for_a_while_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from types import FrameType
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
@@ -148,8 +149,12 @@ def going_on(argv: list[str], checkpoints: Path) -> list[str]:
 
 
 def set_aside(folder: Path) -> None:
-    """Move a run's files to a folder of their own, the record first: what a kill leaves behind is then no run."""
-    names = [name for name in RUN if (folder / name).exists()]
+    """Move a run's files to a folder of their own, the record first: what a kill leaves behind is then no run.
+
+    Its average goes before, or other commands would take it for the new run's."""
+    average = (AVERAGE, f"{AVERAGE}.json")
+    averaged = average if (folder / average[1]).is_file() else ()
+    names = [name for name in (*averaged, *RUN) if (folder / name).exists()]
     if not names:
         return
     paths = (folder / f"before-{number}" for number in itertools.count(1))
