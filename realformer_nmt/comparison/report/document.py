@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -92,7 +91,7 @@ def page(results: Results, folder: Path | None = None) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {name: getattr(formatting, name) for name in FILTERS}
-    environment.filters |= {"moment": moment, "counted": report_table.counted}
+    environment.filters |= {"moment": moment, "counted": report_table.counted, "shown": tables.shown}
     style = environment.get_template(STYLE).render(metrics=len(formatting.metrics(results)))
     hashed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return environment.get_template(PAGE).render(
@@ -104,7 +103,7 @@ def content(results: Results) -> dict[str, object]:
     """Return the variables of the template, which escapes all but the drawings and the style."""
     states = Counter(cell.state for cell in results.cells)
     drawn = drawn_metric(results)
-    costs, tuned = cost(results), report_table.tuned_table(results)
+    costs = cost(results)
     return {
         "results": results,
         "metrics": formatting.metrics(results),
@@ -117,7 +116,7 @@ def content(results: Results) -> dict[str, object]:
         "failed_rows": failed_rows(results),
         "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), formatting.placed)],
         "shared": provenance.shared(results.cells),
-        "further": [page_table(table) for table in report_table.test_sets(results)[1:]],
+        "further": report_table.test_sets(results)[1:],
         "unshared": provenance.unshared,
         "versions": provenance.versions(results),
         "stale": [cell for cell in by_size(results.cells) if cell.differences],
@@ -127,24 +126,13 @@ def content(results: Results) -> dict[str, object]:
         "period": period(results.cells),
         "main": [(drawing.label, drawing.page_svg(f"{name}-")) for name, drawing in drawings(results).items()],
         "outside": outside_table(results),
-        "tuned": page_table(tuned) if tuned else None,
+        "tuned": report_table.tuned_table(results),
         "training": svgs(curve_plots.training(results), "train"),
         "validation": svgs(curve_plots.validation(results), "valid"),
         "cost": costs.page_svg("cost-") if costs else None,
         "cells": cells(results),
         "examples": examples(results),
     }
-
-
-class PageTable(NamedTuple):
-    title: str
-    columns: list[columns.Column]
-    rows: list[ResultRow]
-    note: str
-
-
-def page_table(table: report_table.ReportTable) -> PageTable:
-    return PageTable(table.title, tables.shown(table), table.rows, table.note)
 
 
 def analyses(results: Results, folder: Path | None) -> list[tuple[AnalysisResult, list[tuple[str, str]]]]:
