@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow
-from realformer_nmt.comparison.results.summary import deltas, holm, largest_p, members
+from realformer_nmt.comparison.results.summary import holm, p_of_rows
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.p_values import ALPHA
 
@@ -17,13 +16,7 @@ def mark(rows: Sequence[ResultRow], scored: Sequence[Cell], metric: str) -> list
     """Return the rows with `p_best`, of the difference to the best mean with Holm's correction over all rows, and with
     `best`. Two rows that share no seed cannot be told apart."""
     by_mean = ranked([row for row in rows if row.seeds and metric in row.scores], metric)
-    p_values: dict[Group, float] = {}
-    for row in by_mean[1:]:
-        of_means = deltas(row.scores, by_mean[0].scores)[metric]
-        p = largest_p(members(row.cells, scored), members(by_mean[0].cells, scored), metric, of_means)
-        if p is not None:
-            p_values[group(row)] = p
-    corrected = holm(p_values)
+    corrected = holm({group(row): p_of_rows(row, by_mean[0], scored, metric) for row in by_mean[1:]})
     groups = set(map(group, by_mean))
     marked = []
     for row in rows:

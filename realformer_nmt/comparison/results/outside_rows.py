@@ -39,7 +39,7 @@ def rows(
     for text in texts:
         system = scored_system(text, grid, corpus, cpu)
         listed += [compared(text, system, place, grid, scored) for place in baselines or [None]]
-    corrected = holm({number: row.p for number, row in enumerate(listed) if row.p is not None})
+    corrected = holm({number: row.p for number, row in enumerate(listed)})
     return [replace(row, p_holm=corrected.get(number)) for number, row in enumerate(listed)]
 
 

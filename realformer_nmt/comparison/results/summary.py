@@ -44,13 +44,11 @@ def rows(results: Sequence[CellResult], scored: Sequence[Cell], metric: str, bas
         groups.setdefault(group(result), []).append(result)
     means = {key: mean_scores(of_group) for key, of_group in groups.items()}
     cells = {key: members([result.name for result in of_group], scored) for key, of_group in groups.items()}
-    p_values: dict[Group, float] = {}
+    p_values: dict[Group, float | None] = {}
     for family, place in groups:
         if family != baseline and (baseline, place) in groups:
             of_means = deltas(means[family, place], means[baseline, place]).get(metric)
-            p = largest_p(cells[family, place], cells[baseline, place], metric, of_means)
-            if p is not None:
-                p_values[family, place] = p
+            p_values[family, place] = largest_p(cells[family, place], cells[baseline, place], metric, of_means)
     corrected = holm(p_values)
     table = []
     for (family, place), of_group in groups.items():
@@ -66,9 +64,10 @@ def members(names: Collection[str], scored: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in scored if cell.name in names]
 
 
-def holm(p_values: Mapping[Tested, float]) -> dict[Tested, float]:
-    """Return the p-values with Holm's correction for the number of them."""
-    return dict(zip(p_values, corrections.holm(list(p_values.values())), strict=True))
+def holm(p_values: Mapping[Tested, float | None]) -> dict[Tested, float]:
+    """Return the p-values that there are, with Holm's correction for the number of them."""
+    numbers = {key: p for key, p in p_values.items() if p is not None}
+    return dict(zip(numbers, corrections.holm(list(numbers.values())), strict=True))
 
 
 def row(results: Sequence[CellResult], compared: Difference = UNCOMPARED) -> ResultRow:
@@ -134,6 +133,12 @@ def largest_p(
     pairs = [(cell, by_seed[cell.seed]) for cell in candidates if cell.seed in by_seed]
     differences = [compare(candidate, baseline, metric) for candidate, baseline in pairs]
     return corrections.largest_p([each for each in differences if each is not None], of_means)
+
+
+def p_of_rows(row: ResultRow, reference: ResultRow, scored: Sequence[Cell], metric: str) -> float | None:
+    """Return the largest p of the difference of two rows."""
+    of_means = deltas(row.scores, reference.scores).get(metric)
+    return largest_p(members(row.cells, scored), members(reference.cells, scored), metric, of_means)
 
 
 def compare(candidate: Cell, baseline: Cell, metric: str) -> corrections.SeedDifference | None:

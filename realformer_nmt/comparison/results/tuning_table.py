@@ -14,7 +14,7 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow
-from realformer_nmt.comparison.results.summary import deltas, difference, holm, largest_p, members
+from realformer_nmt.comparison.results.summary import difference, holm, p_of_rows
 from realformer_nmt.comparison.running.tuning_choice import lowest, mean, untuned_place
 from realformer_nmt.evaluation.metric_table import LOSS
 
@@ -72,16 +72,13 @@ def tests(
     scored: Sequence[Cell],
     metric: str,
     baseline: str,
-) -> dict[Group, float]:
+) -> dict[Group, float | None]:
     """Return p of every setting against the baseline's chosen one."""
-    p_values: dict[Group, float] = {}
+    p_values: dict[Group, float | None] = {}
     for (family, place), rows_of_family in candidates.items():
         reference = selected.get((baseline, place))
         if family == baseline or reference is None or not reference.seeds:
             continue
         for row in rows_of_family:
-            of_means = deltas(row.scores, reference.scores).get(metric)
-            p = largest_p(members(row.cells, scored), members(reference.cells, scored), metric, of_means)
-            if p is not None:
-                p_values[group(row)] = p
+            p_values[group(row)] = p_of_rows(row, reference, scored, metric)
     return p_values
