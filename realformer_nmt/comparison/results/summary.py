@@ -10,6 +10,8 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
@@ -28,13 +30,10 @@ Means = dict[str, MeanScore]  # by metric
 class Difference(NamedTuple):
     """Difference of a row to the baseline's row at the same place, with its p."""
 
-    delta: dict[str, Number] | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    p_is_bound: bool = False
-
-
-UNCOMPARED = Difference()
+    delta: dict[str, Number] | None
+    p: float | None
+    p_holm: float | None
+    p_is_bound: bool
 
 
 def rows(results: Sequence[CellResult], scored: Sequence[Cell], metric: str, baseline: str) -> list[ResultRow]:
@@ -53,9 +52,9 @@ def rows(results: Sequence[CellResult], scored: Sequence[Cell], metric: str, bas
     table = []
     for (family, place), of_group in groups.items():
         key = (family, place)
-        reference = means.get((baseline, place)) if family != baseline else None
+        reference = means.get((baseline, place), {}) if family != baseline else {}
         compared = difference(means[key], reference, p_values.get(key), corrected.get(key))
-        table.append(row(of_group, compared))
+        table.append(replace(row(of_group), **compared._asdict()))
     return table
 
 
@@ -70,8 +69,8 @@ def holm(p_values: Mapping[Tested, float | None]) -> dict[Tested, float]:
     return dict(zip(numbers, corrections.holm(list(numbers.values())), strict=True))
 
 
-def row(results: Sequence[CellResult], compared: Difference = UNCOMPARED) -> ResultRow:
-    """Build the row of the cells of one group."""
+def row(results: Sequence[CellResult]) -> ResultRow:
+    """Build the row of the cells of one group, without its difference to the baseline."""
     states = [result.state for result in results]
     return ResultRow(
         family=results[0].family,
@@ -86,7 +85,6 @@ def row(results: Sequence[CellResult], compared: Difference = UNCOMPARED) -> Res
         parameters=middle([result.parameters for result in results]),
         tokens_a_second=middle([result.tokens_a_second for result in results]),
         hours=middle([result.hours for result in results]),
-        **compared._asdict(),
     )
 
 
@@ -112,11 +110,9 @@ def middle(values: Sequence[Number | None]) -> Number | None:
     return statistics.median(numbers) if numbers else None
 
 
-def difference(means: Means, baseline: Means | None, p: float | None, p_holm: float | None) -> Difference:
+def difference(means: Means, baseline: Means, p: float | None, p_holm: float | None) -> Difference:
     """Return the difference of a row's means to the baseline's, of the metrics that both have."""
     is_bound = p is not None and corrections.is_bound(p, SAMPLES)
-    if baseline is None:
-        return Difference(None, p, p_holm, is_bound)
     return Difference(deltas(means, baseline) or None, p, p_holm, is_bound)
 
 

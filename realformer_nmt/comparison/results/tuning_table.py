@@ -40,7 +40,7 @@ def rows(
     tuned = []
     for (family, place), row in selected.items():
         reference = selected.get((baseline, place)) if family != baseline else None
-        means, key = reference.scores if reference else None, group(row)
+        means, key = reference.scores if reference else {}, group(row)
         p, p_holm = (p_values.get(key), corrected.get(key)) if row.seeds else (None, None)
         compared = difference(row.scores, means, p, p_holm)
         tried = len(candidates[family, place])
