@@ -30,9 +30,9 @@ def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) 
     """Return all cells of a grid; `gpus` is the number per cell."""
     grid_digest = digest(grid.written, grid.folder, grid.protocol)
     differences = tuple(corpus.differences())
-    built = (cell(grid, corpus, request, gpus, named, grid_digest) for named in grid.cells())
+    built = (cell(grid, corpus, request, named) for named in grid.cells())
     whole = (with_gpus(with_user_dir(each, request.user_dir), gpus) for each in built)
-    return [replace(each, corpus_differences=differences) for each in whole]
+    return [replace(each, grid_digest=grid_digest, corpus_differences=differences) for each in whole]
 
 
 def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
@@ -40,9 +40,9 @@ def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
     return replace(cell, stages=tuple(stages))
 
 
-def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, named: Named, grid_digest: str) -> Cell:
+def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, named: Named) -> Cell:
     cell_folder = place(request.folder, named).folder
-    train = train_request(grid, corpus, request, gpus, named)
+    train = train_request(grid, corpus, request, named)
     protocol = protocol_of(train, corpus)
     train = replace(train, without=settings_left_out(grid.options("train", named), protocol))
     return Cell(
@@ -60,7 +60,6 @@ def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, n
         failure=grid.failure,
         retries=grid.retries,
         subset=grid.subsets[0],
-        grid_digest=grid_digest,
         point=named.point,
         task=grid.task,
     )
@@ -77,7 +76,7 @@ def protocol_of(train: TrainRequest, corpus: CorpusChoice) -> Protocol:
     return load(train.protocol, name, train.layers)
 
 
-def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int, named: Named) -> TrainRequest:
+def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, named: Named) -> TrainRequest:
     budget = {name.replace("-", "_"): value for name, value in grid.options("budget", named).items()}
     return TrainRequest(
         data=data_bin(corpus, named),
@@ -86,7 +85,6 @@ def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpu
         kind=grid.kind,
         layers=named.layers,
         protocol=file_or_name(grid),
-        gpus=gpus,
         curves=True,
         begin_with=beginning(grid, named),
         flags=tuple(flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": named.seed})),
