@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,13 +45,6 @@ def flags(options: TrackerOptions, folder: Path) -> list[str]:
     argv = ["--tensorboard-logdir", str(folder.absolute() / TENSORBOARD)] if options.tensorboard else []
     argv += ["--wandb-project", options.wandb_project] if options.wandb_project else []
     return argv + (["--aim-repo", str(options.aim_repo.absolute())] if options.aim_repo else [])
-
-
-def tracker_options(options: TrackerOptions) -> TrackerOptions:
-    """Return the tracker options of a request, without its other options."""
-    values = {each.name: getattr(options, each.name) for each in fields(TrackerOptions)}
-    repository = options.aim_repo and options.aim_repo.absolute()
-    return TrackerOptions(**{**values, "aim_repo": repository})
 
 
 def check_requested(options: TrackerOptions) -> None:

@@ -16,10 +16,11 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.evaluation import metric_table
-from realformer_nmt.protocols import fairseq_command, trackers
+from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
 from realformer_nmt.protocols.run_files import RECORD
+from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.protocols.train import TrainRequest
 
 INTERVAL = 20  # updates between two points of a curve
@@ -91,7 +92,7 @@ def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, nam
         corpus=corpus.planned.corpus,
         subwords=corpus.planned.subwords,
         **budget,
-        **trackers.tracker_options(request).as_options(),
+        **{**request.as_options(TrackerOptions), "aim_repo": request.aim_repo and request.aim_repo.absolute()},
     )
 
 
