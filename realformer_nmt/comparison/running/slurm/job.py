@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 
@@ -16,7 +16,7 @@ from realformer_nmt.common.files.folder_lock import HeldError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.cell_log import CellLog
-from realformer_nmt.comparison.running.cell_run import Progress, run
+from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS
 from realformer_nmt.comparison.running.slurm import queue, written_cells
 from realformer_nmt.comparison.running.slurm.queue import QueueError
@@ -59,26 +59,18 @@ def _nearly_over(_number: int, _frame: FrameType | None) -> None:
 
 
 def run_to_end(cell: Cell) -> None:
-    progress = patient_run(cell)
-    try:
-        for _ in progress:
-            time.sleep(BETWEEN_LOOKS)
-    finally:
-        progress.close()
-
-
-def patient_run(cell: Cell) -> Generator[Progress, None, None]:
     """Run a cell once its lock is free, which the job before may still hold: its node was lost, or it is ending."""
     end = time.monotonic() + PATIENCE
     while True:
-        try:
-            yield from run(cell, {})
-        except HeldError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(1)
-        else:
-            return
+        with closing(run(cell, {})) as progress:
+            try:
+                for _ in progress:
+                    time.sleep(BETWEEN_LOOKS)
+                return
+            except HeldError:
+                if time.monotonic() > end:
+                    raise
+        time.sleep(1)
 
 
 def saved_files(cell: Cell) -> dict[Path, int]:
