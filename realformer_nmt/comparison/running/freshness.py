@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import locked
-from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.common.stages.provenance import differences as changed
+from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.common.stages.stage import StageStatus
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import scored_run
@@ -72,7 +71,7 @@ class CellState(CellFiles):
     def _failure_differences(self) -> list[str]:
         """Return the settings of `failure` that have changed since the cell was run."""
         before = self.record.failure
-        return changed(Origin(settings=asdict(before)), Origin(settings=asdict(self.cell.failure))) if before else []
+        return list(changed_settings(asdict(before), asdict(self.cell.failure))) if before else []
 
 
 def read(cells: Iterable[Cell]) -> list[CellState]:
