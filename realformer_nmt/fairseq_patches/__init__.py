@@ -47,6 +47,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     weight_lists.measure_gradients_together,
     amp.autocast_train_steps,
     amp.end_where_no_scale_is_left,
+    amp.undo_the_loss_scale_once,
     shortlist.search_a_shortlist,
     option_ranges.check_every_option,
     data_bin.check_languages,

@@ -7,7 +7,7 @@ from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks.fairseq_task import FairseqTask
 from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 
-from realformer_nmt.fairseq_patches.patch import Original, replace
+from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 
 def autocast_train_steps() -> None:
@@ -39,3 +39,14 @@ def end_where_no_scale_is_left() -> None:
         return original(self) if self.scaler.is_enabled() else 0.0
 
     AMPOptimizer.next_loss_scale = property(next_loss_scale)
+
+
+@patch(AMPOptimizer, "step")
+def undo_the_loss_scale_once(_: Original, optimizer: AMPOptimizer) -> None:
+    """Divide gradients by the loss scale once.
+
+    fairseq does so twice, once for torch's optimiser and once for its own around it, which GradScaler takes for another
+    (optim/amp_optimizer.py). SGD's steps become smaller by the scale, and Adam's epsilon outweighs its gradients.
+    """
+    optimizer.scaler.step(optimizer.optimizer)  # the one that clip_grad_norm names
+    optimizer.scaler.update()

@@ -34,6 +34,7 @@ from faults.precision_probes import (
     infinite_gradient_under_amp_on_a_cpu,
     product_of_languages_under_amp_on_a_cpu,
     product_under_amp_on_a_cpu,
+    step_under_a_scale_of_amp,
     tpu_of_bf16,
     warnings_of_amp_on_a_cpu,
 )
@@ -200,6 +201,7 @@ PROBES: tuple[Callable[[], Any], ...] = (
     product_of_languages_under_amp_on_a_cpu,
     warnings_of_amp_on_a_cpu,
     infinite_gradient_under_amp_on_a_cpu,
+    step_under_a_scale_of_amp,
     fp32_weights_resumed,
     lines_logged_in_three_epochs,
     root_logger_level,

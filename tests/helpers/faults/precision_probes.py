@@ -3,7 +3,9 @@
 import math
 import warnings
 from argparse import Namespace
+from functools import partial
 from typing import Any
+from unittest import mock
 
 import torch
 from fairseq import optim, options
@@ -64,6 +66,23 @@ def infinite_gradient_under_amp_on_a_cpu() -> str:
     return "goes on"
 
 
+def step_under_a_scale_of_amp() -> float:
+    """Return how far gradient descent moves a weight whose gradient is 1, at a learning rate of 1."""
+    model = ModelOfAWeight()
+    before = model.weight.detach().clone()
+    optimizer = scaled("--optimizer", "sgd", "--lr", "1", model=model)
+    optimizer.backward(model.weight.sum())
+    optimizer.clip_grad_norm(0.0)
+    optimizer.step()
+    return round(float((before - model.weight).mean()), 4)
+
+
+def scaled(*words: str, model: torch.nn.Module) -> optim.AMPOptimizer:
+    """fairseq's optimiser of --amp with the scale of a GPU's; the scaler that has it is the same on a CPU."""
+    with mock.patch.object(torch.cuda.amp, "GradScaler", partial(torch.amp.GradScaler, "cpu")):
+        return wrapped("--amp", model, *words)
+
+
 def fp32_weights_resumed() -> bool:
     """Return whether an optimiser made of the rounded weights and the state has the weights that were updated."""
     before, after = (ModelOfAWeight().bfloat16() for _ in range(2))
@@ -86,9 +105,9 @@ class ModelOfAWeight(torch.nn.Linear):
         pass
 
 
-def wrapped(precision: str, model: torch.nn.Module) -> Any:
-    """fairseq's optimiser of a precision around Adam."""
-    words = ["data", "--arch", "transformer", "--optimizer", "adam", "--lr", "0.001", precision]
+def wrapped(precision: str, model: torch.nn.Module, *options_too: str) -> Any:
+    """fairseq's optimiser of a precision around Adam, unless the options say another."""
+    words = ["data", "--arch", "transformer", "--optimizer", "adam", "--lr", "0.001", precision, *options_too]
     config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), words))
     kind = optim.AMPOptimizer if precision == "--amp" else optim.FP16Optimizer
     return kind.build_optimizer(config, list(model.parameters()))
