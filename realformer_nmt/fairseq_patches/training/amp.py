@@ -9,6 +9,8 @@ from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
+WINDOW = 2000  # updates, as torch has it
+
 
 def autocast_train_steps() -> None:
     """Autocast with --amp on a CPU, and in `--task multilingual_translation` on any device.
@@ -50,3 +52,18 @@ def undo_the_loss_scale_once(_: Original, optimizer: AMPOptimizer) -> None:
     """
     optimizer.scaler.step(optimizer.optimizer)  # the one that clip_grad_norm names
     optimizer.scaler.update()
+
+
+@patch(AMPOptimizer, "__init__")
+def take_the_options_of_the_loss_scale(
+    original: Original, optimizer: AMPOptimizer, cfg: Any, *args: Any, **kwargs: Any
+) -> None:
+    """Begin with --amp-init-scale, and double the scale after --amp-scale-window updates.
+
+    fairseq begins with --fp16-init-scale, and takes --amp-init-scale for the window (optim/amp_optimizer.py).
+    """
+    original(optimizer, cfg, *args, **kwargs)
+    state = optimizer.scaler.state_dict()
+    if state:  # there is a scale
+        window = cfg.common.amp_scale_window or WINDOW
+        optimizer.scaler.load_state_dict({**state, "scale": cfg.common.amp_init_scale, "growth_interval": window})

@@ -77,6 +77,19 @@ def step_under_a_scale_of_amp() -> float:
     return round(float((before - model.weight).mean()), 4)
 
 
+def scales_of_amp() -> list[float]:
+    """Return the scale of --amp-init-scale 64 at the start, and after each of two updates."""
+    model = ModelOfAWeight()
+    optimizer = scaled("--amp-init-scale", "64", "--amp-scale-window", "2", model=model)
+    scales = [optimizer.scaler.get_scale()]
+    for _ in range(2):
+        optimizer.backward(model.weight.sum())
+        optimizer.clip_grad_norm(0.0)
+        optimizer.step()
+        scales.append(optimizer.scaler.get_scale())
+    return scales
+
+
 def scaled(*words: str, model: torch.nn.Module) -> optim.AMPOptimizer:
     """fairseq's optimiser of --amp with the scale of a GPU's; the scaler that has it is the same on a CPU."""
     with mock.patch.object(torch.cuda.amp, "GradScaler", partial(torch.amp.GradScaler, "cpu")):
