@@ -49,6 +49,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     amp.end_where_no_scale_is_left,
     amp.undo_the_loss_scale_once,
     amp.take_the_options_of_the_loss_scale,
+    amp.resume_with_the_loss_scale,
     shortlist.search_a_shortlist,
     option_ranges.check_every_option,
     data_bin.check_languages,

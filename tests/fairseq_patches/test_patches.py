@@ -29,6 +29,7 @@ ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     ),
     "step_under_a_scale_of_amp": ("amp.undo_the_loss_scale_once", 0.0078, 1.0),  # 1 / 128
     "scales_of_amp": ("amp.take_the_options_of_the_loss_scale", [128, 128, 128], [64, 64, 128]),
+    "scale_of_amp_resumed": ("amp.resume_with_the_loss_scale", [128, 0], [8192, 5]),
     "fp32_weights_resumed": ("resume_with_the_fp32_weights", False, True),
     "lines_logged_in_three_epochs": ("log_each_line_once", [1, 2, 3], [1, 1, 1]),
     "root_logger_level": ("quieten_root_logger", 10, 20),

@@ -1,5 +1,6 @@
 """--amp: on a CPU autocast to bf16, which has the exponents of fp32 and needs no scale of the loss."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -10,6 +11,8 @@ from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 WINDOW = 2000  # updates, as torch has it
+SCALE = "amp_scale"  # in the optimiser's state
+OF_SCALE = ("scale", "_growth_tracker")  # beside its settings, which are those of the command line
 
 
 def autocast_train_steps() -> None:
@@ -67,3 +70,22 @@ def take_the_options_of_the_loss_scale(
     if state:  # there is a scale
         window = cfg.common.amp_scale_window or WINDOW
         optimizer.scaler.load_state_dict({**state, "scale": cfg.common.amp_init_scale, "growth_interval": window})
+
+
+def resume_with_the_loss_scale() -> None:
+    """Save the loss scale of --amp: without it a resumed run begins with the first one."""
+    replace(AMPOptimizer, "state_dict", with_scale)
+    replace(AMPOptimizer, "load_state_dict", load_scale)
+
+
+def with_scale(original: Original, optimizer: AMPOptimizer) -> dict[str, object]:
+    state = optimizer.scaler.state_dict()
+    return {**original(optimizer), SCALE: {name: state[name] for name in OF_SCALE if name in state}}
+
+
+def load_scale(
+    original: Original, optimizer: AMPOptimizer, state: Mapping[str, Any], *args: Any, **kwargs: Any
+) -> None:
+    original(optimizer, {name: value for name, value in state.items() if name != SCALE}, *args, **kwargs)
+    if state.get(SCALE):
+        optimizer.scaler.load_state_dict({**optimizer.scaler.state_dict(), **state[SCALE]})

@@ -90,6 +90,15 @@ def scales_of_amp() -> list[float]:
     return scales
 
 
+def scale_of_amp_resumed() -> list[float]:
+    """Return the scale, and its number of updates, of an optimiser that goes on from 8192 and 5."""
+    model = ModelOfAWeight()
+    optimizer, resumed = (scaled(model=model) for _ in range(2))
+    optimizer.scaler.load_state_dict({**optimizer.scaler.state_dict(), "scale": 8192.0, "_growth_tracker": 5})
+    resumed.load_state_dict(optimizer.state_dict())
+    return [resumed.scaler.get_scale(), resumed.scaler.state_dict()["_growth_tracker"]]
+
+
 def scaled(*words: str, model: torch.nn.Module) -> optim.AMPOptimizer:
     """fairseq's optimiser of --amp with the scale of a GPU's; the scaler that has it is the same on a CPU."""
     with mock.patch.object(torch.cuda.amp, "GradScaler", partial(torch.amp.GradScaler, "cpu")):
