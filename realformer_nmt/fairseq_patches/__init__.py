@@ -81,6 +81,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     moving_average.copy_other_state,
     moving_average.average_tied_weights_once,
     multilingual_updates.pass_on_the_number_of_updates,
+    multilingual_updates.average_the_gradients_of_every_pair,
     divergence.note_divergence,
     architectures.explain_clashes,
     architectures.fill_in_before_hydra,
