@@ -3,6 +3,7 @@
 import logging
 import math
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from realformer_nmt.fairseq_patches.patch import Original, replace
@@ -13,9 +14,15 @@ logger = logging.getLogger(__name__)
 
 def end_at_max_update() -> None:
     """Check --max-update before the first update: fairseq checks it after one (fairseq_cli/train.py)."""
+    for module in commands():
+        replace(module, "train", train)
+
+
+def commands() -> Iterator[Any]:
+    """Yield the module of fairseq-train, wherever it is loaded."""
     for module in (sys.modules.get(COMMAND), sys.modules.get("__main__")):  # the latter where python -m runs it
         if getattr(getattr(module, "__spec__", None), "name", None) == COMMAND:
-            replace(module, "train", train)
+            yield module
 
 
 def train(original: Original, cfg: Any, trainer: Any, task: Any, epoch_itr: Any) -> Any:

@@ -1,0 +1,48 @@
+"""--patience of a training that is resumed, against one without interruption."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fairseq_cli import train
+
+from realformer_nmt.fairseq_patches.training import patience
+
+CFG = SimpleNamespace(checkpoint=SimpleNamespace(patience=2, maximize_best_checkpoint_metric=False))
+save, load = (apply.__wrapped__ for apply in (patience.save_the_patience, patience.resume_with_the_patience))
+
+
+@pytest.fixture(autouse=True)
+def counter() -> Any:
+    """Return what fairseq's function has counted; it is empty, as in a new process, before and after a test."""
+    counts = vars(train.should_stop_early)
+    counts.clear()
+    yield counts
+    counts.clear()
+
+
+def saved(counts: dict[str, Any]) -> dict[str, Any]:
+    """Return the extra state of a checkpoint after a validation of 3 and one of 4, and end the process."""
+    assert not any(train.should_stop_early(CFG, loss) for loss in (3.0, 4.0))
+    extra_state: dict[str, Any] = save(lambda _: {"extra_state": {}}, None)["extra_state"]
+    counts.clear()
+    return extra_state
+
+
+def test_a_resumed_training_ends_as_without_interruption(counter: dict[str, Any]) -> None:
+    extra_state = saved(counter)
+    assert load(lambda *_, **__: extra_state, None, "checkpoint_last.pt", reset_meters=False) is extra_state
+    assert train.should_stop_early(CFG, 3.5)  # the second validation that is no better than 3
+
+
+@pytest.mark.parametrize(
+    ("reset_optimizer", "reset_meters", "extra_state"), [(True, True, True), (False, True, True), (False, False, False)]
+)
+def test_another_training_begins_at_0(
+    reset_optimizer: bool, reset_meters: bool, extra_state: bool, counter: dict[str, Any]
+) -> None:
+    """The last has no checkpoint to resume from."""
+    state = saved(counter) if extra_state else None
+    load(lambda *_, **__: state, None, "checkpoint_last.pt", reset_optimizer, reset_meters=reset_meters)
+    assert not any(train.should_stop_early(CFG, loss) for loss in (4.0, 4.5))
+    assert train.should_stop_early(CFG, 5.0)
