@@ -83,6 +83,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     rank_timeout.limit_the_wait,
     moving_average.copy_other_state,
     moving_average.average_tied_weights_once,
+    moving_average.average_after_the_same_updates,
     multilingual_updates.pass_on_the_number_of_updates,
     multilingual_updates.average_the_gradients_of_every_pair,
     divergence.note_divergence,

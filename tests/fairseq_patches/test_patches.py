@@ -40,6 +40,7 @@ ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "empty_batch_validated": ("validate_uneven_shares", "fails", [0.0, 0, {}]),
     "averaged": ("average_tied_weights_once", [0.5, 0.75, 2.0], [0.5, 0.5, 3.0]),
     "averaged_in_half_precision": ("copy_other_state", [0.5, 0.5, 2.0], [0.5, 0.5, 3.0]),
+    "updates_averaged_once_resumed": ("average_after_the_same_updates", [5, 7], [4, 6]),
     "flag_in_average": ("copy_other_state", "fails", True),
 }
 ALLOWED = ("numpy_of_either_version_loads", "broadcast_state_loads")

@@ -45,6 +45,19 @@ def average_tied_weights_once(
     original(average, _OneNameEach(new_model), updates)
 
 
+@patch(EMA, "step")
+def average_after_the_same_updates(
+    original: Original, average: EMA, new_model: nn.Module, updates: int | None = None
+) -> None:
+    """Average after every N-th update of --ema-update-freq N.
+
+    fairseq counts from where the training was resumed (models/ema/ema.py).
+    """
+    if updates is not None:
+        average.update_freq_counter = (updates - 1) % average.config.ema_update_freq
+    original(average, new_model, updates)
+
+
 class _OneNameEach:
     """Model whose state dict has each tensor once, by its first name."""
 

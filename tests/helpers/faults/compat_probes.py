@@ -38,6 +38,7 @@ from faults.precision_probes import (
     scales_of_amp,
     step_under_a_scale_of_amp,
     tpu_of_bf16,
+    updates_averaged_once_resumed,
     warnings_of_amp_on_a_cpu,
 )
 from omegaconf import OmegaConf
@@ -218,6 +219,7 @@ PROBES: tuple[Callable[[], Any], ...] = (
     empty_batch_validated,
     averaged,
     averaged_in_half_precision,
+    updates_averaged_once_resumed,
     flag_in_average,
 )
 

@@ -165,6 +165,17 @@ def averaged_in_half_precision() -> list[float]:
     return averaged(torch.bfloat16, in_fp32=True)
 
 
+def updates_averaged_once_resumed() -> list[int]:
+    """Return which updates after the third --ema-update-freq 2 takes; without interruption they are even."""
+    model = Tiny()
+    average = EMA(model, EMAConfig(store_ema=True, ema_update_freq=2))
+    updates = []
+    with mock.patch.object(average, "_step_internal", lambda _, update: updates.append(update)):
+        for update in range(4, 8):
+            average.step(model, update)
+    return updates
+
+
 def flag_in_average() -> bool:
     model = nn.Module()
     model.register_buffer("written", torch.tensor(False))
