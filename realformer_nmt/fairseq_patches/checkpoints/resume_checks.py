@@ -135,7 +135,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
 
 def check_same_task(path: Path, trainer: Any, state: Checkpoint) -> None:
     """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
-    if not isinstance(trainer.task, tuple(dictionary_checks.TASKS.values())):
+    if not isinstance(trainer.task, dictionary_checks.CHECKED):
         return
     finetuning = begins_finetuning(trainer, path)
     try:

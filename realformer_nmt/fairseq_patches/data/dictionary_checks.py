@@ -10,18 +10,21 @@ from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.tasks import LegacyFairseqTask
+from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 from fairseq.tasks.translation import TranslationTask
+from fairseq.tasks.translation_multi_simple_epoch import TranslationMultiSimpleEpochTask
 
 from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.patch import Original, replace
 
 TASKS: Mapping[str, Any] = {name: resolve_name(task.implementation) for name, task in tasks.TASKS.items()}  # classes
+CHECKED: tuple[Any, ...] = (*TASKS.values(), MultilingualTranslationTask, TranslationMultiSimpleEpochTask)
 
 
 def remember_dictionaries() -> None:
     """Save dictionaries and languages in checkpoints, and check them on loading."""
-    for kind in TASKS.values():
+    for kind in CHECKED:
         replace(kind, "state_dict", state_dict)
         replace(kind, "load_state_dict", load_state_dict)
 
@@ -41,7 +44,9 @@ def load_state_dict(original: Original, task: Any, state: Mapping[str, object]) 
 
 
 def words(task: Any) -> dict[str, Dictionary]:
-    """Return the dictionaries by side; a task of one text has no target, or one of classes."""
+    """Return the dictionaries by side, or by language; a task of one text has no target, or one of classes."""
+    if isinstance(task, MultilingualTranslationTask | TranslationMultiSimpleEpochTask):
+        return dict(task.dicts)
     sides = ("source", "target") if isinstance(task, TranslationTask) else ("source",)
     return {side: getattr(task, f"{side}_dictionary") for side in sides}
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from fairseq import tasks
 from omegaconf import OmegaConf
+from programs.fairseq_config import configured
 from texts.text_corpora import pieces
 
 from realformer_nmt.common.errors import UserError
@@ -41,6 +42,27 @@ def test_a_model_of_other_words_neither_goes_on_nor_is_judged(name: str, tmp_pat
     with pytest.raises(UserError, match=r"one\.pt: .* another source dictionary than that of .*/other"):
         resume_checks.check_same_task(path, trainer(other), torch.load(path))
     other.load_state_dict({})  # of another version of this package, or of fairseq alone
+
+
+@pytest.mark.parametrize("name", ["multilingual_translation", "translation_multi_simple_epoch"])
+def test_a_model_of_several_pairs_knows_the_words_of_each_language(name: str, tmp_path: Path) -> None:
+    def of_pairs(folder: str, words: str) -> Any:
+        (tmp_path / folder).mkdir()
+        for language, symbols in {"a": "abc", "b": words}.items():
+            (tmp_path / folder / f"dict.{language}.txt").write_text("".join(f"{symbol} 1\n" for symbol in symbols))
+        options = configured("--task", name, "--lang-pairs", "a-b").task
+        options.data = str(tmp_path / folder)
+        return tasks.setup_task(options)
+
+    original, same, other = of_pairs("own", "abc"), of_pairs("moved", "abc"), of_pairs("other", "acb")
+    path = tmp_path / "one.pt"
+    torch.save({"model": {}, "task_state": original.state_dict()}, path)
+    same.load_state_dict(original.state_dict())
+    resume_checks.check_same_task(path, trainer(same), torch.load(path))
+    with pytest.raises(UserError, match=r"another b dictionary than that of .*/other"):
+        other.load_state_dict(original.state_dict())
+    with pytest.raises(UserError, match=r"one\.pt: .* another b dictionary than that of .*/other"):
+        resume_checks.check_same_task(path, trainer(other), torch.load(path))
 
 
 def test_answers_of_texts_that_were_cut_otherwise_are_refused(tmp_path: Path) -> None:
