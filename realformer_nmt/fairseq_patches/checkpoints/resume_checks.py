@@ -1,5 +1,6 @@
 """Checks that a training resumes from a checkpoint of the same model, by its options where the weights also fit."""
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,8 @@ def unfit_models(task: Any) -> tuple[type, ...]:
 def check_same_model(path: Path, trainer: Any) -> None:
     """Check a checkpoint's options, without its weights, against those of the model that is trained."""
     model = trainer.cfg.model
+    if isinstance(model, Namespace):  # of a model without a dataclass, such as the multilingual one
+        model = vars(model)
     try:
         state = reading.load(path, integrity.ENTRIES)
     except UserError:

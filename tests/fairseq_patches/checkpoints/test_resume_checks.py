@@ -2,11 +2,13 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from fairseq import checkpoint_utils, tasks
 from omegaconf import OmegaConf
+from programs.fairseq_config import configured
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
@@ -14,6 +16,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.translating.translation_checks import check_same_languages
 from realformer_nmt.exporting import loaded_run as exporting
+from realformer_nmt.fairseq_patches.checkpoints import resume_checks
 from realformer_nmt.protocols.running import updates
 
 OPTIONS = ("--arch", "realformer_lm_tiny", "--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500")
@@ -53,3 +56,13 @@ def test_a_language_model_does_not_pass_for_one_that_translates(language_model: 
         realformer_nmt.load(language_model)
     with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
         exporting.load(language_model, CorpusOptions())
+
+
+def test_a_multilingual_model_resumes_from_its_own_checkpoint_alone(tmp_path: Path) -> None:
+    options = ("--arch", "multilingual_post_ln_tiny", "--task", "multilingual_translation", "--lang-pairs", "a-b")
+    path, cfg = tmp_path / "one.pt", configured(*options)
+    torch.save({"model": {}, "cfg": OmegaConf.to_container(cfg)}, path)
+    resume_checks.check_same_model(path, SimpleNamespace(cfg=cfg, task=None))
+    deeper = SimpleNamespace(cfg=configured(*options, "--encoder-layers", 7), task=None)
+    with pytest.raises(UserError, match=r"one\.pt is of another model: --encoder-layers was 2 there and is 7 here"):
+        resume_checks.check_same_model(path, deeper)
