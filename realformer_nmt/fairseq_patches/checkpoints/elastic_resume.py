@@ -26,14 +26,19 @@ def resume_on_other_ranks(original: Original, iterator: EpochBatchIterator, stat
     fairseq repeats or skips batches, or fails. From the middle of an epoch it goes back to the first quarter on half as
     many ranks; on twice as many it leaves batches out, or has none left and fails.
     """
-    original(iterator, {**state, "iterations_in_epoch": batches_per_rank(state, iterator.num_shards)})
+    done = batches_per_rank(state, iterator.num_shards, iterator.grouped_shuffling)
+    original(iterator, {**state, "iterations_in_epoch": done})
 
 
-def batches_per_rank(state: State, ranks: int) -> int:
-    """Return the batches of the epoch that each of `ranks` has had; a remainder is seen again."""
+def batches_per_rank(state: State, ranks: int, grouped: bool = False) -> int:
+    """Return the batches of the epoch that each of `ranks` has had; a remainder is seen again.
+
+    With --grouped-shuffling all are, as it shuffles groups of as many batches as ranks, which have another order then.
+    """
     batches, previous = state.get("iterations_in_epoch", 0), state.get(RANKS, ranks)
     if previous == ranks:
         return int(batches)
-    share, again = divmod(batches * previous, ranks)
+    share = 0 if grouped else batches * previous // ranks
+    again = batches * previous - share * ranks
     logger.info("the checkpoint is of %d ranks, this run of %d: %d batches are seen again", previous, ranks, again)
     return int(share)
