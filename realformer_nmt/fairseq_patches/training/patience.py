@@ -13,12 +13,12 @@ COUNTED = ("best", "num_runs")  # fairseq's attributes of its function
 
 
 @patch(Trainer, "state_dict")
-def save_the_patience(original: Original, trainer: Trainer) -> dict[str, Any]:
+def save_the_patience(original: Original, trainer: Trainer) -> Any:
     """Save the best validation of --patience, and the number of those since.
 
     fairseq counts in an attribute of a function, so that a resumed training begins at 0 (fairseq_cli/train.py).
     """
-    state: dict[str, Any] = original(trainer)
+    state = original(trainer)
     for counts in counters():
         state["extra_state"][ENTRY] = {name: counts[name] for name in COUNTED if name in counts}
     return state
@@ -39,7 +39,7 @@ def resume_with_the_patience(
     return extra_state
 
 
-def counters() -> Iterator[dict[str, Any]]:
+def counters() -> Iterator[dict[str, object]]:
     """Yield the attributes of the function that counts, in the command that runs."""
     for module in commands():
         yield vars(module.should_stop_early)
