@@ -2,11 +2,9 @@
 
 import sys
 from collections.abc import Iterable
-from types import SimpleNamespace
 from typing import Any
 
 import torch
-from fairseq import tasks as fairseq_tasks
 from msgspec.structs import replace
 
 from realformer_nmt import tasks
@@ -14,7 +12,6 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.fairseq_patches.checkpoints.resume_checks import check_same_model
-from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.fairseq_patches.options.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.models.model import read_options
@@ -102,9 +99,7 @@ def check_planned(planned: PlannedTraining, measured: Iterable[str] = ()) -> Non
     """Check a training that is not started yet, and that the model to begin with fits."""
     check_outcome(planned, measured)
     if planned.request.begin_with:
-        with quiet():
-            task = fairseq_tasks.setup_task(planned.cfg.task)
-        check_same_model(planned.request.begin_with.absolute(), SimpleNamespace(cfg=planned.cfg, task=task))
+        check_same_model(planned.request.begin_with.absolute(), planned)
 
 
 def check_outcome(planned: PlannedTraining, measured: Iterable[str] = ()) -> None:
