@@ -18,12 +18,6 @@ from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest
 
 
-def fairseq_flags(request: TrainRequest) -> list[str]:
-    """Return fairseq-train's flags without the last update of a linear schedule."""
-    prepared = preparation(request)
-    return compose(request, load_protocol(request, prepared), find_machines(request), prepared)
-
-
 def preparation(request: TrainRequest) -> TrainedCorpus:
     """Return what `prepare` recorded beside the data-bin; before there is one, what the options say of it."""
     record = request.data.absolute().parent / "prepare.json"

@@ -17,7 +17,7 @@ from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.corpora.subword_methods import learnt
-from realformer_nmt.protocols import fairseq_command
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
@@ -145,7 +145,7 @@ def test_a_data_bin_is_averaged_by_the_checkpoints_that_its_training_keeps(
     (tmp_path / folder).symlink_to(toy_corpus)
     (tmp_path / "grid.toml").write_text(DATA_BIN.format(folder=folder))
     (cell,) = cells_of(load(tmp_path / "grid.toml"), tmp_path / "runs")
-    flags = fairseq_command.fairseq_flags(cell.requests(TrainRequest)[0])
+    flags = PlannedTraining(cell.requests(TrainRequest)[0]).flags
     (average,) = cell.requests(AverageRequest)
     checkpoints = {"--keep-last-epochs": average.last, "--keep-best-checkpoints": average.best}
     assert {flag: flags[flags.index(flag) + 1] for flag in checkpoints if flag in flags} == {

@@ -16,7 +16,7 @@ from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.corpora import manifest
 from realformer_nmt.evaluation.translating import translation
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
-from realformer_nmt.protocols import fairseq_command
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 RESULTS = REPOSITORY / "docs" / "results"
@@ -58,7 +58,7 @@ def fairseq_train(cell: RecordedCell, folder: Path, monkeypatch: pytest.MonkeyPa
         request = replace(request, protocol=str(file))
     if request.corpus is None and cell.command("translate"):
         write_preparation(request.data.parent, cell.corpus)
-    return fairseq_command.fairseq_flags(request)
+    return PlannedTraining(request).flags
 
 
 def write_preparation(folder: Path, corpus: str) -> None:
