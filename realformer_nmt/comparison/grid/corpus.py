@@ -79,9 +79,6 @@ class CorpusChoice:
         """Raise an error where the data-bin lacks a subset."""
         resolve_name(TASKS[self.task].subset_check)(self, subset)
 
-    def reference(self, subset: str) -> Path | None:
-        return self.references.get(subset)
-
     def sample(self, share: float) -> "CorpusChoice":
         """Return the corpus with a share of its training pairs; 1 is all of them."""
         return self if share == 1 else replace(self, data=self.samples / f"data-{share:g}" / self.data.name)

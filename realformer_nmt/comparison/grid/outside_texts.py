@@ -58,7 +58,7 @@ def check_lines(text: OutsideText, corpus: CorpusChoice, subset: str) -> None:
 
 def raw_text(corpus: CorpusChoice, subset: str, side: int) -> Path:
     """Return the raw source (0) or reference (1) of a subset, which a corpus has once it is prepared."""
-    reference = corpus.reference(subset)
+    reference = corpus.references.get(subset)
     if reference and side:
         return reference
     return (corpus.text.prepared or corpus.data) / f"{subset}.raw.{corpus.pair()[side]}"

@@ -21,7 +21,7 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, s
     name = "" if first else f" {subset}"
     translate = translate_request(folder, subset, corpus.text, protocol, validate=first)
     summaries = METRICS[grid.drawn].text == SUMMARY
-    score = score_request(folder, subset, corpus.reference(subset), summaries, grid.comet_model)
+    score = score_request(folder, subset, corpus.references.get(subset), summaries, grid.comet_model)
     return (
         CellStage(f"translate{name}", translate, translate.output / "translation.json"),
         CellStage(f"score{name}", score, score.output),
