@@ -85,7 +85,7 @@ def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, nam
         arch=named.family,
         kind=grid.kind,
         layers=named.layers,
-        protocol=file_or_name(grid),
+        protocol=grid.file_or_name(grid.protocol),
         curves=True,
         begin_with=beginning(grid, named),
         flags=tuple(flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": named.seed})),
@@ -119,14 +119,9 @@ def beginning(grid: Grid, named: Named) -> Path | None:
     return place(model, named._replace(point=(), seed=seed)).folder / AVERAGE
 
 
-def file_or_name(grid: Grid) -> str:
-    """Return the path of a protocol's file, or the name of a protocol that is shipped."""
-    return str(grid.path(grid.protocol)) if grid.protocol.endswith(".toml") else grid.protocol
-
-
 def check_one_task(grid: Grid) -> None:
     """Refuse a protocol of another task, before a data-bin of that task is looked for."""
-    settings = load(file_or_name(grid))
+    settings = load(grid.file_or_name(grid.protocol))
     check_metric(grid, {**settings.train, **(grid.train or {})})
     if settings.task != grid.task:
         protocols = [name for name in shipped() if load(name).task == grid.task]

@@ -141,7 +141,7 @@ def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
 
 
 def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> CorpusChoice:
-    file_or_name = str(grid.path(corpus)) if corpus.endswith(".toml") else corpus
+    file_or_name = grid.file_or_name(corpus)
     content = manifest.load(file_or_name)
     prepare = options(grid)
     is_shipped = content.name in manifest.shipped()

@@ -225,6 +225,10 @@ class Grid:
         except ValueError as error:
             raise UserError(f"{self.name}.toml: {error}") from error
 
+    def file_or_name(self, written: str) -> str:
+        """Return the path of a TOML file, or the name of a protocol or corpus that is shipped."""
+        return str(self.path(written)) if written.endswith(".toml") else written
+
 
 def load(file: Path) -> Grid:
     table = read_toml(file, "give a grid, such as recipes/quickstart/grid.toml")
