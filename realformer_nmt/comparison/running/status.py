@@ -18,7 +18,7 @@ from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
 class CellNames(Struct):
-    """Keys of a grid that name its cells; the class Grid, which has all keys, takes seconds to import."""
+    """Keys of a grid that name its cells; the class Grid, which checks all keys, imports torch for it."""
 
     families: list[str]
     layers: list[str]
