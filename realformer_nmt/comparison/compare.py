@@ -48,6 +48,7 @@ def run(request: CompareRequest) -> int:
     from realformer_nmt.comparison import reporting  # which imports matplotlib, and a plan does without
 
     reporting.check_folder(request.folder, grid)
+    errors: list[str] = []
     if not request.report:
         with locked(request.folder / ".lock", "compares in"):
             check_data(grid, corpus)
@@ -55,11 +56,11 @@ def run(request: CompareRequest) -> int:
             if request.merge:
                 merge_folders(request, grid, corpus, selected, gpus)
             else:
-                train_and_score(request, grid, selected, gpus)
+                errors = train_and_score(request, grid, selected, gpus)
     states = tuning_choice.needed(grid, freshness.read(all_cells))
     reporting.write_report(grid, corpus, states, request.folder, outside, cpu=gpus == 0)
     if not request.report:
-        check_no_errors([state for state in states if state.cell in selected])
+        check_no_errors([state for state in states if state.cell in selected], errors)
     return 0
 
 
@@ -137,8 +138,8 @@ def merge_folders(
     merging.merge(freshness.read(selected), in_folders)
 
 
-def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> None:
-    """Run all cells, those that wait for a tuned setting once it is chosen."""
+def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> list[str]:
+    """Run all cells, those that wait for a tuned setting once it is chosen, and return the errors of single cells."""
     planned = tuning_choice.needed(grid, freshness.read(selected))
     unfit = changed_cells(planned, request.fresh)
     plan.check_trainings(planned)
@@ -147,9 +148,11 @@ def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell
     for state in unfit:
         freshness.renew(state)
     launched: list[Cell] = []
+    errors: list[str] = []
     while ready := [cell for cell in tuning_choice.ready(grid, freshness.read(selected)) if cell not in launched]:
-        launch(request, grid, ready, gpus)
+        errors += launch(request, grid, ready, gpus)
         launched += ready
+    return errors
 
 
 def changed_cells(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
@@ -166,8 +169,10 @@ def changed_cells(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
     return unfit
 
 
-def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int) -> None:
-    """Run cells to their end, the longest first, so that no GPU waits for a single long one at the end."""
+def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int) -> list[str]:
+    """Run cells to their end, the longest first, so that no GPU waits for a single long one at the end.
+
+    Return the errors of single cells that no record has; a job of SLURM has its own log."""
     if request.launcher == "here" and not gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     longest_first = sorted(ready, key=work, reverse=True)
@@ -176,8 +181,8 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
         with Live(ready, Console(stderr=True)) as live:
             if request.launcher == "slurm":
                 launcher.launch(longest_first, request.folder, grid.slurm or {}, live.show)
-            else:
-                local.launch(longest_first, local.slots(gpus, request.jobs or max(1, gpus)), live.show)
+                return []
+            return local.launch(longest_first, local.slots(gpus, request.jobs or max(1, gpus)), live.show)
     except KeyboardInterrupt as error:
         raise UserError("interrupted; rerun the same command to resume") from error
     finally:
@@ -191,7 +196,9 @@ def work(cell: Cell) -> float:
     return float(sum(layers(cell.layers)) * (protocol.updates or protocol.epochs or 0))
 
 
-def check_no_errors(states: Sequence[CellState]) -> None:
-    errors = [state.cell.name for state in states if state.state == "error"]
+def check_no_errors(states: Sequence[CellState], errors: Sequence[str]) -> None:
     if errors:
-        raise UserError(f"{', '.join(errors)}: see `--status`; the same command tries again")
+        raise UserError("; ".join(errors))
+    names = [state.cell.name for state in states if state.state == "error"]
+    if names:
+        raise UserError(f"{', '.join(names)}: see `--status`; the same command tries again")

@@ -25,8 +25,8 @@ def slots(gpus: int, jobs: int) -> list[dict[str, str]]:
     return [{"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(threads))} for _ in range(jobs)]
 
 
-def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgress) -> None:
-    """Run the cells, one per slot at a time. Ctrl-C ends every process; an error of one cell is raised at the end."""
+def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgress) -> list[str]:
+    """Run the cells, one per slot at a time, and return their errors, which end no other cell; Ctrl-C ends all."""
     waiting = list(cells)
     errors: list[str] = []
     running: dict[Cell, tuple[Generator[Progress, None, None], Environment]] = {}
@@ -52,5 +52,4 @@ def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgre
     finally:
         for process, _ in running.values():
             process.close()
-    if errors:
-        raise UserError("; ".join(errors))
+    return errors
