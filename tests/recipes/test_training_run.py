@@ -148,19 +148,22 @@ def test_a_run_that_is_set_aside_takes_its_average_along(tmp_path: Path) -> None
 
 
 def test_a_disk_that_is_full_for_a_while_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, outcomes = records.write, iter(["", "No space left on device", "No space left on device"])
+    write, outcomes = records.write, ["", "No space left on device", "No space left on device"]
+    code = f"import pathlib, time\nwhile not pathlib.Path({str(tmp_path / 'space')!r}).exists(): time.sleep(0.05)"
 
     def write_or_fail(path: Path, record: Any) -> None:
-        if refusal := next(outcomes, ""):
+        if refusal := outcomes.pop(0) if outcomes else "":
             raise UserError(refusal)
         write(path, record)
+        if not outcomes:
+            (tmp_path / "space").touch()
 
     monkeypatch.setattr(records, "write", write_or_fail)
     monkeypatch.setattr(training_run, "RECORD_INTERVAL", 0.1)
-    monkeypatch.setattr(training_run, "runnable", lambda _: [sys.executable, "-c", "import time; time.sleep(1)"])
+    monkeypatch.setattr(training_run, "runnable", lambda _: [sys.executable, "-c", code])
     stage = Stage("train", tmp_path / "train.json", {}, {}, lasting=False)
     assert Training(stage, TrainRecord(), Machines(0), fresh=False).run([]) == 0
-    assert next(outcomes, None) is None
+    assert not outcomes
     assert json.loads(stage.record.read_text())["complete"] is True
 
 

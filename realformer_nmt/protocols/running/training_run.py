@@ -56,7 +56,7 @@ class Training:
             self.sessions = list(previous.sessions) if previous else []
             self.checkpoints: dict[str, str] | UnsetType = previous.checkpoints if previous else {}
             self.origin = self.stage.origin(previous)
-            status = self._train(going_on(argv, self.folder / CHECKPOINTS), lock)
+            status = self._train(argv, lock)
         if status:
             raise UserError(
                 f"fairseq-train ended with status {status}, for the reason above; rerun the same command to resume"
@@ -86,8 +86,9 @@ class Training:
         self.sessions.append(session)
         start = time.monotonic()
         self._write(argv, complete=False)
+        command = runnable(going_on(argv, self.folder / CHECKPOINTS))
         environment = trackers.environment(self.folder)
-        process = subprocess.Popen(runnable(argv), env=environment, pass_fds=(lock,), **dependent_child_options())
+        process = subprocess.Popen(command, env=environment, pass_fds=(lock,), **dependent_child_options())
 
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)
@@ -152,9 +153,7 @@ def set_aside(folder: Path) -> None:
     """Move a run's files to a folder of their own, the record first: what a kill leaves behind is then no run.
 
     Its average goes before, or other commands would take it for the new run's."""
-    average = (AVERAGE, f"{AVERAGE}.json")
-    averaged = average if (folder / average[1]).is_file() else ()
-    names = [name for name in (*averaged, *RUN) if (folder / name).exists()]
+    names = [name for name in (AVERAGE, f"{AVERAGE}.json", *RUN) if (folder / name).exists()]
     if not names:
         return
     paths = (folder / f"before-{number}" for number in itertools.count(1))
