@@ -116,10 +116,10 @@ def scored(record: RunRecord | None) -> str:
 
 
 def tested_text(record: RunRecord) -> str:
-    """Return the name of the subset, test set or file that was translated."""
+    """Return the name of the subset, test set or file that was translated, of a file without its folder."""
     translation = record.translation or None
-    text = (translation.test_set or translation.input or "") if translation else ""
-    return record.subset or Path(text).name
+    text = record.subset or ((translation.test_set or translation.input or "") if translation else "")
+    return Path(text).name if Path(text).is_absolute() else text
 
 
 def normalised(source: LoadedRun) -> str:
