@@ -46,7 +46,7 @@ if __name__ == "__main__":
         from sentencepiece import SentencePieceProcessor
 
         subwords = SentencePieceProcessor(model_file=str(file))
-    for text in (" ".join(line.decode().split()) for line in sys.stdin.buffer):  # lines end at \n alone, as in training
+    for text in (" ".join(line.decode("utf-8-sig").split()) for line in sys.stdin.buffer):  # lines end at \n alone
         pieces = subwords.encode(text, out_type=str) if subwords else text.split()
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")

@@ -36,7 +36,7 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
     folder = exported(checkpoint, toy_corpus, tmp_path / "made")
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
     lines.append("a word\r unknown\u2028here")  # one line, with white space in it
-    text = "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
+    text = "\ufeff" + "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
     program = folder / "translate.py"
     assert len(program.read_text().splitlines()) <= 60  # as docs/exporting.md says
     words = [sys.executable, "-c", WITHOUT_TORCH, str(program)]

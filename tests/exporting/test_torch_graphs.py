@@ -25,7 +25,7 @@ def test_its_program_writes_what_ours_writes(tmp_path: Path, toy_corpus: Path) -
     sentences = (toy_corpus.parent / "test.src").read_text().splitlines()
     lines = ["", "a word unknown", "a word\r unknown\u2028here", *sentences[:4]]
     program = [sys.executable, "-c", ALONE, str(tmp_path / "made" / "translate.py")]
-    text = "".join(f"{line}\n" for line in lines)
+    text = "\ufeff" + "".join(f"{line}\n" for line in lines)
     done = subprocess.run(program, input=text, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
