@@ -1,5 +1,6 @@
 """--amp: on a CPU autocast to bf16, which has the exponents of fp32 and needs no scale of the loss."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from fairseq.tasks.multilingual_translation import MultilingualTranslationTask
 
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
+logger = logging.getLogger(__name__)
 WINDOW = 2000  # updates, as torch has it
 SCALE = "amp_scale"  # in the optimiser's state
 OF_SCALE = ("scale", "_growth_tracker")  # beside its settings, which are those of the command line
@@ -87,5 +89,9 @@ def load_scale(
     original: Original, optimizer: AMPOptimizer, state: Mapping[str, Any], *args: Any, **kwargs: Any
 ) -> None:
     original(optimizer, {name: value for name, value in state.items() if name != SCALE}, *args, **kwargs)
+    if not state.get(SCALE) and optimizer.scaler.is_enabled():
+        logger.warning(
+            "the optimizer's state is of gradients divided twice by the loss scale: its first steps are larger"
+        )
     if state.get(SCALE):
         optimizer.scaler.load_state_dict({**optimizer.scaler.state_dict(), **state[SCALE]})

@@ -44,6 +44,6 @@ def follow_the_last_validation(
     resumed = extra_state and not reset_optimizer and not reset_lr_scheduler
     if resumed and isinstance(trainer.lr_scheduler, ReduceLROnPlateauLRSchedule):
         place, loss = extra_state["train_iterator"], extra_state.get("val_loss")
-        if place["iterations_in_epoch"] == 0:
+        if place.get("iterations_in_epoch") == 0:
             trainer.lr_step(place["epoch"] - 1, loss)
     return extra_state
