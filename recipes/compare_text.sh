@@ -4,7 +4,8 @@ set -euo pipefail
 text=$2/text data=$2/data-bin user_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../realformer_nmt" && pwd)
 [[ -e $text/train.en ]] || realformer-nmt invent --folder "$text" --seed 1
 [[ -e $data/test.idx ]] || {  # which is written last: version 0.3.0 filled the folder under its own name
-    rm -rf "$data" "$data.part"  # of a run that was killed: fairseq-preprocess refuses a folder that holds a dictionary
+    [[ ! -e $data ]] || mv "$data" "$data.$(date +%s)"
+    rm -rf "$data.part"  # of a run that was killed: fairseq-preprocess refuses a folder that holds a dictionary
     fairseq-preprocess --user-dir "$user_dir" --only-source --thresholdsrc 2 --destdir "$data.part" \
         --trainpref "$text/train.en" --validpref "$text/valid.en" --testpref "$text/test.en"
     mv "$data.part" "$data"
