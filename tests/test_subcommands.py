@@ -172,4 +172,4 @@ from realformer_nmt.cli import main
 sys.exit(main())
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (130, "")
+    assert (done.returncode, done.stderr) == (1, "realformer-nmt: interrupted\n")
