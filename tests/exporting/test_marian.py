@@ -108,4 +108,5 @@ def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_cor
     done = subprocess.run(words, input=json.dumps(lines), env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     model = translator.load(checkpoint, data=data, subwords="sentencepiece", subwords_folder=subwords, cpu=True)
-    assert json.loads(done.stdout) == model.translate(lines, beam=3)
+    translations = [each.replace("\n", " ") for each in json.loads(done.stdout)]  # the subword <0x0A> ends no line here
+    assert translations == model.translate(lines, beam=3)
