@@ -3,11 +3,13 @@
     python benchmarks/binarising.py --json docs/results/binarising.json      # 0.5, 1, 2 and 4 million pairs
     python benchmarks/binarising.py --sizes 50000 100000 --before 50000
 
-A corpus is the subwords of 100,000 generated pairs, repeated. Each run is a process of its own, with one worker.
+A corpus is the subwords of 100,000 generated pairs, repeated, or the first of them. Each run is a process of its own,
+with one worker.
 """
 
 import argparse
 import filecmp
+import itertools
 import json
 import multiprocessing
 import os
@@ -64,14 +66,18 @@ def measured(work: Work, texts: Path, dictionary: Path, folder: Path) -> tuple[f
     return time.process_time(), int(peak.split()[1]) / 1024
 
 
+def repeat(text: Path, number: int, file: Path) -> None:
+    """Write so many lines of a text, which begins again where it ends."""
+    with text.open("rb") as lines, file.open("wb") as repeated:
+        repeated.writelines(itertools.islice(itertools.cycle(lines), number))
+
+
 def run(what: str, work: Work, pairs: int, folder: Path) -> Run:
     texts, data_bin = folder / "texts", folder / what
     texts.mkdir(exist_ok=True)
     for split in ("train", "valid", "test"):
         for language in LANGUAGES:
-            with (texts / f"{split}.{language}").open("wb") as file:
-                for _ in range(pairs // BASE if split == "train" else 0):
-                    file.write((folder / f"train.{language}").read_bytes())
+            repeat(folder / f"train.{language}", pairs if split == "train" else 0, texts / f"{split}.{language}")
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         seconds, peak = pool.submit(measured, work, texts, folder / DICTIONARY, data_bin).result()
     hours = seconds / pairs * EN_FR / 3600
