@@ -46,7 +46,7 @@ class Product(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, d_y: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
-        rows, d_rows = x.flatten(0, -2), d_y.flatten(0, -2)  # N x inputs, N x outputs
+        rows, d_rows = (each.reshape(-1, each.size(-1)) for each in (x, d_y))  # N x inputs, N x outputs
         return (
             by_onednn(d_y, weight.t()) if ctx.needs_input_grad[0] else None,
             by_onednn(d_rows.t(), rows.t()) if ctx.needs_input_grad[1] else None,

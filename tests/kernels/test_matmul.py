@@ -19,7 +19,7 @@ def test_it_knows_an_intel() -> None:
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 1, 4)])
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (2, 1, 4)])
 def test_values_and_gradients_are_torchs(shape: tuple[int, ...], bias: bool) -> None:
     layer, x = nn.Linear(6, 7, bias=bias), torch.randn(*shape, 6, requires_grad=True)
     inputs = (x, *layer.parameters())
