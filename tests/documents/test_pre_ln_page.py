@@ -173,8 +173,8 @@ def test_what_its_analysis_says() -> None:
         assert set(divergence[::2]) == {"0.02"}
         entropies.append(entropy[:2])
         divergences.append(min(divergence[1::2]))
-    of_encoder, others = map(" and ".join, zip(*entropies, strict=True))
-    assert f"(entropy in the encoder {of_encoder} bits; Pre-LN's {others})" in page
+    of_realformer, of_pre_ln = map(" and ".join, zip(*entropies, strict=True))
+    assert f"(entropy in the encoder {of_realformer} bits; Pre-LN's {of_pre_ln})" in page
     assert f"(divergence 0.02 bits in each chain; Pre-LN's from {' and '.join(divergences)})" in page
 
 

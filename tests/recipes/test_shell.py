@@ -110,9 +110,9 @@ def test_a_data_bin_that_was_not_finished_is_made_again(script: str, tmp_path: P
         settings = environment(PATH=f"{programs}:{environment()['PATH']}", CUT=cut)
         done = subprocess.run([RECIPES / script, folder], env=settings, capture_output=True, check=False)
         assert done.returncode == (cut == "cut"), done.stderr
-    made, aside = sorted(path.name for path in folder.iterdir())
-    assert (made, aside.startswith("data-bin.")) == ("data-bin", True)
-    assert [path.name for path in (folder / aside).iterdir()] == ["dict.txt"]
+    data_bin, before = sorted(path.name for path in folder.iterdir())
+    assert (data_bin, before.startswith("data-bin.")) == ("data-bin", True)
+    assert [path.name for path in (folder / before).iterdir()] == ["dict.txt"]
     assert sorted(path.name for path in (folder / "data-bin").iterdir()) == ["dict.txt", "test.idx"]
 
 
