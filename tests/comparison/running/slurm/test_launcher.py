@@ -161,7 +161,7 @@ def test_the_running_job_of_a_cell_that_is_made_again_is_ended_first(
         queue, "_listed", lambda _: [QueuedTask(7, 0, "CANCELLED" if job.closed else "RUNNING", "None", script)]
     )
     monkeypatch.setattr(queue, "cancel", lambda indices: job.close() if indices == {7: [0]} else None)
-    monkeypatch.setattr(compare_recipe, "launch", lambda *_: None)
+    monkeypatch.setattr(compare_recipe, "launch", lambda *_: [])
     request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm", fresh=True)
     compare_recipe.train_and_score(request, load(request.grid), cells, 0)
     assert job.closed
