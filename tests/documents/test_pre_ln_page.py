@@ -143,6 +143,14 @@ def test_what_the_second_seed_of_the_longer_training_says() -> None:
     assert f"{ends}{loss['realformer']} (p {p:.2f})." in begun
 
 
+def test_what_the_third_seed_of_the_longer_training_says() -> None:
+    (cell,) = record("multi30k_128/longer_seed_3.json")["cells"]
+    assert (cell["family"], cell["seed"]) == ("realformer", 3)
+    bleu, loss = (f"{cell['scores'][metric]['score']:.2f}" for metric in ("bleu", "valid_loss"))
+    assert f"RealFormer's third ends at {loss} bits and {bleu} BLEU." in WORDS
+    assert f"RealFormer's third seed ends at {bleu} BLEU and {loss} bits." in " ".join(beside("multi30k_128").split())
+
+
 def test_what_the_longer_training_says() -> None:
     short, longer = (
         {row["family"]: row for row in rows("crossing", beside("multi30k_128"))},

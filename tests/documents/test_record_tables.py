@@ -66,11 +66,11 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
 
 def test_what_is_begun_of_multi30k_is_its_record() -> None:
     page = (RESULTS / "multi30k_128" / "README.md").read_text()
-    begun, longer, seeds_of_longer, second_seed = (
+    begun, longer, seeds_of_longer, second_seed, third_seed = (
         json.loads((RESULTS / "multi30k_128" / f"{name}.json").read_text())["cells"]
-        for name in ("begun", "longer", "longer_seeds", "longer_seed_2")
+        for name in ("begun", "longer", "longer_seeds", "longer_seed_2", "longer_seed_3")
     )
-    longer += seeds_of_longer + second_seed
+    longer += seeds_of_longer + second_seed + third_seed
     assert f"**It is begun.** {len(begun)} of its cells" in page
     assert {(cell["axes"]["updates"], cell["axes"]["dropout"]) for cell in begun} == {(2000, 0.1)}
     deep = {
