@@ -3,14 +3,19 @@
 import errno
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import Once
+from grids.comparisons import DONE
+from test_compare import compare
 
-from realformer_nmt.common.files.folder_lock import HeldError
+from realformer_nmt.cli import main
+from realformer_nmt.common.files.folder_lock import HeldError, locked
 from realformer_nmt.comparison.grid.cell import Named, place
 from realformer_nmt.comparison.running import local
 from realformer_nmt.comparison.running.cell_run import Progress
@@ -61,3 +66,17 @@ def test_an_error_of_one_cell_does_not_end_the_others(
     (line,) = local.launch(cells, [{}, {}], lambda cell, progress: shown.append((cell.family, progress.state)))
     assert re.fullmatch(f"admin-6-s1: {message}", line)
     assert sorted(shown) == [(family, state) for family in ("post_ln", "pre_ln") for state in ("done", "train")]
+
+
+def test_a_cell_that_another_process_runs_leaves_the_others_their_report(
+    once: Once, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, folder = once("compared", lambda place: compare(place, toy_corpus)), tmp_path / "runs"
+    shutil.copytree(root / "runs", folder)
+    cell = place(folder, Named(*DONE[0].split("-")[:2], 1))
+    for file in (cell.record_file, cell.folder / "run.json", folder / "report.html"):
+        file.unlink()
+    with locked(cell.lock, "runs"):
+        assert main(["compare", str(root / "grid.toml"), "--folder", str(folder), "--gpus", "0"]) == 1
+    assert f"realformer-nmt: {DONE[0]}: {cell.folder}: another process runs it" in capsys.readouterr().err
+    assert DONE[1] in (folder / "report.html").read_text()
