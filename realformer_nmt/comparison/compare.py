@@ -197,8 +197,7 @@ def work(cell: Cell) -> float:
 
 
 def check_no_errors(states: Sequence[CellState], errors: Sequence[str]) -> None:
-    if errors:
-        raise UserError("; ".join(errors))
     names = [state.cell.name for state in states if state.state == "error"]
-    if names:
-        raise UserError(f"{', '.join(names)}: see `--status`; the same command tries again")
+    failed = [f"{', '.join(names)}: see `--status`; the same command tries again"] if names else []
+    if errors or failed:
+        raise UserError("; ".join([*errors, *failed]))
