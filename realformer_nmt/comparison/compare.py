@@ -58,7 +58,10 @@ def run(request: CompareRequest) -> int:
             else:
                 errors = train_and_score(request, grid, selected, gpus)
     states = tuning_choice.needed(grid, freshness.read(all_cells))
-    reporting.write_report(grid, corpus, states, request.folder, outside, cpu=gpus == 0)
+    try:
+        reporting.write_report(grid, corpus, states, request.folder, outside, cpu=gpus == 0)
+    except UserError as error:  # the errors of cells are said beside it
+        raise UserError("; ".join([*errors, str(error)])) from error
     if not request.report:
         check_no_errors([state for state in states if state.cell in selected], errors)
     return 0

@@ -68,15 +68,22 @@ def test_an_error_of_one_cell_does_not_end_the_others(
     assert sorted(shown) == [(family, state) for family in ("post_ln", "pre_ln") for state in ("done", "train")]
 
 
+@pytest.mark.parametrize("folder", ["held/runs", "without/its/reference/runs"])
 def test_a_cell_that_another_process_runs_leaves_the_others_their_report(
-    once: Once, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: str, once: Once, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root, folder = once("compared", lambda place: compare(place, toy_corpus)), tmp_path / "runs"
-    shutil.copytree(root / "runs", folder)
-    cell = place(folder, Named(*DONE[0].split("-")[:2], 1))
-    for file in (cell.record_file, cell.folder / "run.json", folder / "report.html"):
+    """A record tells where its reference lies from its own folder: a copy that lies deeper has no report, and says so
+    beside the error of the cell."""
+    root = once("compared", lambda place: compare(place, toy_corpus))
+    runs = root.parent / folder
+    shutil.copytree(root / "runs", runs)
+    cell = place(runs, Named(*DONE[0].split("-")[:2], 1))
+    report = runs / "report.html"
+    for file in (cell.record_file, cell.folder / "run.json", report):
         file.unlink()
     with locked(cell.lock, "runs"):
-        assert main(["compare", str(root / "grid.toml"), "--folder", str(folder), "--gpus", "0"]) == 1
-    assert f"realformer-nmt: {DONE[0]}: {cell.folder}: another process runs it" in capsys.readouterr().err
-    assert DONE[1] in (folder / "report.html").read_text()
+        assert main(["compare", str(root / "grid.toml"), "--folder", str(runs), "--gpus", "0"]) == 1
+    error = capsys.readouterr().err
+    assert f"realformer-nmt: {DONE[0]}: {cell.folder}: another process runs it" in error
+    assert report.exists() != ("is missing or has changed" in error)
+    assert report.exists() == (folder == "held/runs")
