@@ -155,10 +155,8 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
 
 
 def _unpacked(pack: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    if info.compress_type not in (
-        zipfile.ZIP_STORED,
-        zipfile.ZIP_DEFLATED,
-    ):  # LZMA would allocate any memory that a file asks for
+    # LZMA would allocate any memory that a file asks for
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile(f"{info.filename} is neither stored nor deflated")
     return pack.open(info)
 
