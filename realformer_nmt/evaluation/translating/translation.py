@@ -108,10 +108,8 @@ def raw_text(request: TranslateRequest, corpus: TextPipeline) -> Path | None:
 
 def translate(request: TranslateRequest, corpus: TextPipeline, folder: Path) -> Generated:
     text = raw_text(request, corpus)
-    return translate_text(request, corpus, folder, text) if text else translate_subset(request, corpus, folder)
-
-
-def translate_subset(request: TranslateRequest, corpus: TextPipeline, folder: Path) -> Generated:
+    if text:
+        return translate_text(request, corpus, folder, text)
     number = subsets.count(corpus.data, request.subset, corpus.source, corpus.target)
     validating = validate_argv(request, corpus.data) if request.validate else ()
     return generate(corpus.data, request.subset, number, arguments(request, corpus), folder, validating, request.jobs)
@@ -136,16 +134,8 @@ def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path
 
 def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
     """Return the arguments of fairseq-generate."""
-    paths = ":".join(str(path) for path in request.checkpoints)
-    argv = [
-        *for_fairseq(request.user_dir),
-        "--path",
-        paths,
-        "--source-lang",
-        corpus.source,
-        "--target-lang",
-        corpus.target,
-    ]
+    argv = [*for_fairseq(request.user_dir), "--path", ":".join(map(str, request.checkpoints))]
+    argv += ["--source-lang", corpus.source, "--target-lang", corpus.target]
     for name, value in to_builtins(decoding(request)).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":
