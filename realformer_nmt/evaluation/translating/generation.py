@@ -13,6 +13,7 @@ import torch
 from fairseq_cli import generate as generate_command
 
 from realformer_nmt import plugin
+from realformer_nmt.checkpoints.validation import between, sums
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.translating import validation_scores
 from realformer_nmt.evaluation.translating.parallel_jobs import fill
@@ -58,7 +59,8 @@ def fairseq_generate(argv: Sequence[str], validating: Sequence[str], job: int, f
     plugin.register()
     error_line.shorten("fairseq-generate")
     if validating and not job:
-        validation_scores.write_scores(folder / SCORES, validating)
+        scores = between(sums(validation_scores.validate(validating).state_dict()), {})
+        (folder / SCORES).write_text(json.dumps(scores), encoding="utf-8")
     sys.argv = ["fairseq-generate", *argv, "--distributed-rank", str(job), "--results-path", str(folder)]
     with contextlib.suppress(ZeroDivisionError):  # fairseq's speed of a job without a batch; parse counts
         generate_command.cli_main()

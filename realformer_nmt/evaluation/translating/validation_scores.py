@@ -5,7 +5,6 @@ BLEU is that of greedy translations against the detokenised reference of the dat
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,6 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import metrics
 
 from realformer_nmt.checkpoints.files import checkpoint_fields
-from realformer_nmt.checkpoints.validation import between, sums
 from realformer_nmt.evaluation.translating.translation_record import Measures
 from realformer_nmt.tasks import TRANSLATION
 
@@ -60,12 +58,6 @@ def validate(argv: Sequence[str], **overrides: object) -> Any:
     with metrics.aggregate() as meters:
         command.main(convert_namespace_to_omegaconf(args), argparse.Namespace(data=args.data, **overrides))
     return meters
-
-
-def write_scores(file: Path, argv: Sequence[str]) -> None:
-    """Write the scores of fairseq-validate to a file."""
-    meters = validate(argv)
-    file.write_text(json.dumps(between(sums(meters.state_dict()), {})), encoding="utf-8")
 
 
 def describe(validation: Measures) -> str:
