@@ -60,12 +60,6 @@ def renew(method: SubwordMethod, folder: Path) -> None:
     STATES[folder.absolute()] = tuple((status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses)
 
 
-def detokenise(method: str, lines: Lines, folder: Path | None, language: str) -> Surface:
-    """Return the text of lines of subwords; `folder` holds the subword model."""
-    convert: Callable[[Lines, Path | None, str], Surface] = resolve_name(METHODS[method].detokenise)
-    return convert(lines, folder, language)
-
-
 def whole_words(_: Path) -> Encoder:
     """Return the encoder that leaves lines as they are."""
     return lambda lines: lines

@@ -1,6 +1,6 @@
 """The preparation of a corpus, as far as translating and scoring depend on it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
@@ -11,7 +11,7 @@ from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.clean_splits import Plan
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
 from realformer_nmt.corpora.subword_methods import METHODS
-from realformer_nmt.corpora.subwords import Surface, detokenise, encoder, renew
+from realformer_nmt.corpora.subwords import Lines, Surface, encoder, renew
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
@@ -50,7 +50,8 @@ class TextPipeline:
         resolve_name(METHODS[self.subwords].detokenise)
 
     def surface(self, pieces: list[str]) -> Surface:
-        return detokenise(self.subwords, pieces, self.folder, self.target)
+        detokenise: Callable[[Lines, Path | None, str], Surface] = resolve_name(METHODS[self.subwords].detokenise)
+        return detokenise(pieces, self.folder, self.target)
 
     def settings(self) -> dict[str, object]:
         """Return what decides a translation, besides the files."""
