@@ -6,7 +6,6 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTex
 from realformer_nmt.corpora.word_memory import WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
-JOINT = re.compile(r"@@( |$)")
+JOINT = re.compile(r"@@( |$)")  # what subword-nmt puts between the subwords of a word
 TYPES = 5_000_000  # different words whose counts are in memory
 
 
@@ -50,18 +49,15 @@ def count(block: Block) -> Counter[str]:
 
 
 def encoder(folder: Path) -> Encoder:
+    """Return an encoder of words, the same with and without the extra huggingface; with it, it is quicker."""
     check_prepared(folder / CODES)
     with (folder / CODES).open(encoding="utf-8", newline="\n") as codes:
-        return WordMemory(word_encoder(BPE(codes)))
-
-
-def word_encoder(bpe: BPE) -> Encoder:
-    """Return an encoder of words, the same with and without the extra huggingface; with it, it is quicker."""
+        bpe = BPE(codes)
     if find_spec("tokenizers") is None:
-        return functools.partial(segments, bpe)
+        return WordMemory(functools.partial(segments, bpe))
     from realformer_nmt.corpora.quick_bpe import QuickBpe  # which imports tokenizers
 
-    return QuickBpe(bpe)
+    return WordMemory(QuickBpe(bpe))
 
 
 def segments(bpe: BPE, words: list[str]) -> Lines:
@@ -69,12 +65,7 @@ def segments(bpe: BPE, words: list[str]) -> Lines:
     return [bpe.segment(word) for word in words]
 
 
-def join_bpe(lines: Iterable[str]) -> Lines:
-    """Return the lines without the marks @@ that BPE (subword-nmt) puts between the subwords of a word."""
-    return [JOINT.sub("", line) for line in lines]
-
-
 def detokenise(lines: Lines, _: Path | None, language: str) -> Surface:
     detokenise = MosesDetokenizer(language).detokenize
-    tokenised = join_bpe(lines)
+    tokenised = [JOINT.sub("", line) for line in lines]
     return Surface(tokenised, [detokenise(line.split(), unescape=True) for line in tokenised])
