@@ -184,7 +184,8 @@ class Corpus:
 
     def splits(self) -> dict[str, tuple[Part, ...]]:
         """Return the parts of train, valid, test, and further test sets in the order of their numbers."""
-        names = ["test", *sorted({part.subset for part in self.test if part.subset} - {"test"}, key=_number)]
+        further = {part.subset for part in self.test if part.subset} - {"test"}
+        names = ["test", *sorted(further, key=lambda name: int(name.removeprefix("test")))]
         tests = {name: tuple(part for part in self.test if (part.subset or "test") == name) for name in names}
         return {"train": self.train, "valid": self.valid, **tests}
 
@@ -209,10 +210,6 @@ def _name(key: str, kind: Callable[[str], object], value: str) -> None:
         kind(value)
     except ValueError as error:
         raise ValueError(f"{key} = {error}") from error
-
-
-def _number(subset: str) -> int:
-    return int(subset.removeprefix("test") or 0)
 
 
 def _check(condition: bool, key: str, allowed: str, value: object = None) -> None:
