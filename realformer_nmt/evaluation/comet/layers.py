@@ -12,10 +12,6 @@ EPSILON = 1e-12  # of the variance
 ACTIVATIONS = {"tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "identity": nn.Identity}
 
 
-def softmax(weights: Tensor) -> Tensor:
-    return weights.softmax(0)
-
-
 def sparsemax(weights: Tensor) -> Tensor:
     """Return p = max(z - t, 0), where t makes the sum 1 (Martins & Astudillo 2016, algorithm 1)."""
     ordered, rank = weights.sort(descending=True).values, torch.arange(1, len(weights) + 1)
@@ -31,11 +27,12 @@ class LayerMix(nn.Module):
         super().__init__()
         self.scalar_parameters = nn.ParameterList(nn.Parameter(torch.zeros(1)) for _ in range(layers))
         self.gamma = nn.Parameter(torch.ones(1))
-        self.shares = softmax if transformation == SOFTMAX else sparsemax
+        self.transformation = transformation
         self.norm = norm
 
     def forward(self, layers: Sequence[Tensor], mask: Tensor) -> Tensor:
-        shares = self.shares(torch.cat([*self.scalar_parameters]).cpu()).to(mask.device)
+        weights = torch.cat([*self.scalar_parameters]).cpu()
+        shares = (weights.softmax(0) if self.transformation == SOFTMAX else sparsemax(weights)).to(mask.device)
         if self.norm:
             layers = [normalised(layer, mask) for layer in layers]
         mix: Tensor = self.gamma * sum(share * layer for share, layer in zip(shares, layers, strict=True))

@@ -3,7 +3,7 @@
 import importlib.metadata
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict, cast
 
@@ -59,7 +59,8 @@ class CometScorer:
         order = sorted(range(len(segments)), key=lambda index: sum(map(len, segments[index])))
         scores = [0.0] * len(segments)
         with torch.inference_mode():
-            for batch in batches(order):
+            for start in range(0, len(order), BATCH):
+                batch = order[start : start + BATCH]
                 for index, score in zip(batch, self.model([segments[i] for i in batch]).tolist(), strict=True):
                     scores[index] = score
         return scores
@@ -95,18 +96,14 @@ def read(files: ModelFiles) -> tuple[Mapping[str, torch.Tensor], CometSettings]:
     with files.checkpoint.open("rb") as file:
         content = reading.load_stream(file, str(files.checkpoint), ("optimizer_states",), HINT)
     stored = cast(StoredModel, content)
-    hparams = read_hparams(files.hparams)
+    try:
+        hparams = cast("Mapping[str, object]", OmegaConf.to_container(OmegaConf.load(files.hparams)))
+    except Exception as error:  # YAML has errors of its own
+        raise UserError(f"{files.hparams} cannot be read ({one_line(error)[:200]}); {HINT}") from error
     with expected(files.hparams, HINT):
         options = settings.merge(hparams, stored.get("hyper_parameters") or {})
     with expected(files.checkpoint, HINT):
         return dict(stored["state_dict"]), options
-
-
-def read_hparams(path: Path) -> Mapping[str, object]:
-    try:
-        return cast("Mapping[str, object]", OmegaConf.to_container(OmegaConf.load(path)))
-    except Exception as error:  # YAML has errors of its own
-        raise UserError(f"{path} cannot be read ({one_line(error)[:200]}); {HINT}") from error
 
 
 def encoder_files(files: ModelFiles, name: str) -> tuple[XLMRobertaConfig, PreTrainedTokenizerBase]:
@@ -165,8 +162,3 @@ def with_weights(model: CometModel, weights: Mapping[str, torch.Tensor], checkpo
     if missing:
         raise UserError(f"{checkpoint} lacks {missing[0]} ({len(missing)} weights in all); {HINT}")
     return model.float()
-
-
-def batches(order: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(order), BATCH):
-        yield order[start : start + BATCH]
