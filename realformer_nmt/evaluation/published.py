@@ -27,14 +27,10 @@ class PublishedFigure(Struct, frozen=True, kw_only=True):
 
 
 def figures(dataset: str) -> list[PublishedFigure]:
-    of_dataset = [figure for figure in _read() if figure.dataset == dataset]
-    if not of_dataset:
-        names = dict.fromkeys(str(figure.dataset) for figure in _read())
-        raise UserError(not_allowed("--published", dataset, names))
-    return of_dataset
-
-
-def _read() -> list[PublishedFigure]:
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = [{**row, "bleu": row["bleu"] or None} for row in csv.DictReader(file)]
-    return convert(rows, list[PublishedFigure], strict=False)  # numbers are text in CSV
+    every = convert(rows, list[PublishedFigure], strict=False)  # numbers are text in CSV
+    of_dataset = [figure for figure in every if figure.dataset == dataset]
+    if not of_dataset:
+        raise UserError(not_allowed("--published", dataset, dict.fromkeys(str(figure.dataset) for figure in every)))
+    return of_dataset
