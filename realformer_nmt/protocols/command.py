@@ -5,7 +5,6 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
@@ -13,7 +12,6 @@ from realformer_nmt.common.processes.python_subprocess import program
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
-from realformer_nmt.protocols import run_files
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.update_freq import update_freq
 from realformer_nmt.tasks import SIDES, Task
@@ -168,18 +166,6 @@ def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens:
     tokens_per_gpu = max_tokens or protocol.max_tokens
     accumulation = update_freq(tokens or protocol.tokens_a_step, machines.ranks, tokens_per_gpu)
     return flags({"max-tokens": tokens_per_gpu, "update-freq": accumulation, "required-batch-size-multiple": 8})
-
-
-def distribution(machines: Machines) -> list[str]:
-    argv = [] if machines.gpus else ["--cpu"]
-    if machines.ranks > 1:
-        argv += ["--distributed-world-size", str(machines.ranks)]
-    return argv
-
-
-def logging(folder: Path, curves: bool) -> list[str]:
-    log_format, file = ("json", run_files.CURVES) if curves else ("simple", run_files.LOG)
-    return ["--log-format", log_format, "--log-interval", "100", "--log-file", str(folder / file)]
 
 
 def runnable(argv: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing import prepare_record
-from realformer_nmt.protocols import command, trackers
+from realformer_nmt.protocols import command, run_files, trackers
 from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest
@@ -72,12 +72,16 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
     if task.translates:
         argv += command.validation(prepared)
     argv += command.precision(machines, request.precision)
-    argv += command.distribution(machines)
+    if not machines.gpus:
+        argv.append("--cpu")
+    if machines.ranks > 1:
+        argv += ["--distributed-world-size", str(machines.ranks)]
     if request.begin_with:
         argv += ["--finetune-from-model", str(request.begin_with.absolute())]
     if request.carry_embeddings:
         argv += ["--carry-embeddings", str(request.carry_embeddings.absolute())]
-    argv += command.logging(folder, request.curves)
+    log_format, log = ("json", run_files.CURVES) if request.curves else ("simple", run_files.LOG)
+    argv += ["--log-format", log_format, "--log-interval", "100", "--log-file", str(folder / log)]
     argv += trackers.flags(request, request.folder)
     return [*argv, *request.flags]
 
