@@ -11,18 +11,14 @@ def update_freq(tokens: int, gpus: int, max_tokens: int) -> int:
         raise UserError(f"{gpus} GPUs x {max_tokens} tokens for {tokens} tokens a step: allowed is 1 or more of each")
     steps, rest = divmod(tokens, gpus * max_tokens)
     if rest:
+        ways = [f"--max-tokens {n}" for n in nearest(tokens, gpus, max_tokens)]
+        ways += [f"--gpus {n}" for n in nearest(tokens, max_tokens, gpus)]
         raise UserError(
             f"{tokens:,} tokens a step are not {gpus} GPUs x {max_tokens:,} tokens x a whole number; use "
-            f"{_ways(tokens, gpus, max_tokens)}, or another --tokens-a-step, such as "
-            f"{max(1, steps) * gpus * max_tokens}"
+            f"{' or '.join(ways) or 'another number of GPUs with another --max-tokens'}, or another --tokens-a-step, "
+            f"such as {max(1, steps) * gpus * max_tokens}"
         )
     return steps
-
-
-def _ways(tokens: int, gpus: int, max_tokens: int) -> str:
-    ways = [f"--max-tokens {n}" for n in nearest(tokens, gpus, max_tokens)]
-    ways += [f"--gpus {n}" for n in nearest(tokens, max_tokens, gpus)]
-    return " or ".join(ways) or "another number of GPUs with another --max-tokens"
 
 
 def nearest(tokens: int, fixed: int, number: int) -> list[int]:
