@@ -48,12 +48,11 @@ def carry(
 
     Rows of common subwords are copied; the rest are those of a newly initialised model, `fresh`.
     """
-    return {name: _carried(name, weight, fresh, rows) for name, weight in weights.items()}
-
-
-def _carried(name: str, weight: Tensor, fresh: Mapping[str, Tensor], rows: Mapping[str, CommonRows]) -> Tensor:
-    if name not in TABLES or name not in fresh or weight.shape[1:] != fresh[name].shape[1:]:
-        return weight  # of another model, which its loader refuses
-    common_rows = rows[TABLES[name]]
-    now = torch.tensor(common_rows.now, device=fresh[name].device)
-    return fresh[name].index_copy(0, now, weight[common_rows.before].to(fresh[name]))
+    carried = dict(weights)
+    for name in TABLES.keys() & weights.keys() & fresh.keys():
+        weight, new = weights[name], fresh[name]
+        if weight.shape[1:] == new.shape[1:]:  # else of another model, which its loader refuses
+            common_rows = rows[TABLES[name]]
+            now = torch.tensor(common_rows.now, device=new.device)
+            carried[name] = new.index_copy(0, now, weight[common_rows.before].to(new))
+    return carried
