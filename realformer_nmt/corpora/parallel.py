@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.context import BaseContext
 from typing import TypeVar
 
 from realformer_nmt.common.errors import UserError
@@ -22,7 +21,9 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
         for item in items:
             yield item, function(item)
         return
-    pool = ProcessPoolExecutor(workers, context(), initializer=end_with_parent)
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload([__name__])  # imports this package, and with it torch: workers share that memory
+    pool = ProcessPoolExecutor(workers, server, initializer=end_with_parent)
     window: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
@@ -39,10 +40,3 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def context() -> BaseContext:
-    """Return a fork server that has imported this package, and with it torch, so that workers share that memory."""
-    server = multiprocessing.get_context("forkserver")
-    server.set_forkserver_preload([__name__])
-    return server
