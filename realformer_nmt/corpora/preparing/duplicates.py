@@ -1,4 +1,4 @@
-"""Search for repeated pairs on disk: a file holds eight bytes per pair, memory a slice of them at a time."""
+"""Search for repeated pairs on disk: a file holds eight bytes per pair, memory one per pair and a slice of the file."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,13 @@ def digest(source: str, target: str) -> bytes:
 
 
 def repetitions(digests: Path, at_once: int = AT_ONCE) -> np.ndarray:
-    """Return one bit per pair (numpy.packbits), set where the same pair came before."""
+    """Return a flag per pair, which is true where the same pair came before."""
     number = digests.stat().st_size // 8
+    repeated = np.zeros(number, dtype=bool)
     if not number:
-        return np.zeros(0, dtype=np.uint8)
+        return repeated
     values = np.memmap(digests, dtype=np.uint64, mode="r")
     slices = -(-number // at_once)
-    repeated = np.zeros(number, dtype=bool)
     for part in range(slices):
         indices = np.concatenate(list(indices_of(values, part, slices, at_once)))
         hashes = values[indices]
@@ -31,7 +31,7 @@ def repetitions(digests: Path, at_once: int = AT_ONCE) -> np.ndarray:
         ordered = hashes[order]
         later = order[1:][ordered[1:] == ordered[:-1]]  # all but the first of equal ones
         repeated[indices[later]] = True
-    return np.packbits(repeated)
+    return repeated
 
 
 def indices_of(values: np.ndarray, part: int, slices: int, at_once: int) -> Iterator[np.ndarray]:
@@ -46,15 +46,11 @@ def drop_repetitions(digests: Path, texts: Sequence[Path], tallies: Sequence[Par
     for path in texts:
         slim = path.with_name(f"{path.name}.slim")
         with path.open("rb") as lines, slim.open("wb") as out:
-            out.writelines(line for number, line in enumerate(lines) if not is_set(repeated, number))
+            out.writelines(line for number, line in enumerate(lines) if not repeated[number])
         slim.replace(path)
     start = 0
     for tally in tallies:
-        repetitions_of_part = sum(is_set(repeated, number) for number in range(start, start + tally.kept))
+        repetitions_of_part = int(repeated[start : start + tally.kept].sum())
         start += tally.kept
         tally.kept -= repetitions_of_part
         tally.drop({"repeated": repetitions_of_part})
-
-
-def is_set(bits: np.ndarray, number: int) -> bool:
-    return bool(bits[number >> 3] >> (7 - (number & 7)) & 1)
