@@ -15,6 +15,7 @@ from realformer_nmt.common.requests.toml_tables import (
     build,
     build_table,
     constructed,
+    locate,
     merge,
     read_toml,
 )
@@ -29,20 +30,12 @@ def shipped() -> tuple[str, ...]:
 
 def load(name_or_path: str | Path) -> Corpus:
     """Return the corpus of a shipped manifest, by its name, or of a file, by a path that ends with .toml."""
-    file = locate(str(name_or_path))
+    file = locate("corpus", str(name_or_path), FOLDER, shipped())
     try:
         table, inherited = read(file)
         return build_corpus(file.stem, table, inherited)
     except TableError as error:
         raise UserError(f"{file}: {error}") from error
-
-
-def locate(name_or_path: str) -> Path:
-    if name_or_path.endswith(".toml"):
-        return Path(name_or_path)
-    if name_or_path not in shipped():
-        raise UserError(f"{not_allowed('corpus', name_or_path, shipped())}; your own is named by its file, FILE.toml")
-    return FOLDER / f"{name_or_path}.toml"
 
 
 def read(file: Path, above: tuple[Path, ...] = ()) -> tuple[Table, frozenset[str]]:
@@ -54,7 +47,7 @@ def read(file: Path, above: tuple[Path, ...] = ()) -> tuple[Table, frozenset[str
     if base is None:
         return table, frozenset()
     base_name = constructed("base", safe_names.plain, build(str, base, "base"))
-    base_table, _ = read(file.parent / locate(base_name), (*above, file.resolve()))
+    base_table, _ = read(file.parent / locate("corpus", base_name, FOLDER, shipped()), (*above, file.resolve()))
     archives, base_archives = (build(dict, each.get("archives", {}), "archives") for each in (table, base_table))
     return merge(base_table, table), frozenset(base_archives) - frozenset(archives)
 

@@ -17,6 +17,7 @@ from realformer_nmt.common.requests.toml_tables import (
     build,
     build_table,
     constructed,
+    locate,
     merge,
     read_toml,
 )
@@ -135,7 +136,7 @@ def shipped() -> tuple[str, ...]:
 
 def corpora(name_or_path: str) -> tuple[str, ...]:
     """Return the corpora for which a protocol has settings of their own."""
-    file = locate(name_or_path)
+    file = locate("--protocol", name_or_path, FOLDER, shipped())
     try:
         named = [build(dict, table.get("corpora", {}), "corpora") for table in read(file)]
     except TableError as error:
@@ -143,18 +144,9 @@ def corpora(name_or_path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(itertools.chain(*named)))
 
 
-def locate(name_or_path: str) -> Path:
-    if name_or_path.endswith(".toml"):
-        return Path(name_or_path)
-    if name_or_path not in shipped():
-        hint = "; your own is named by its file, FILE.toml"
-        raise UserError(not_allowed("--protocol", name_or_path, shipped()) + hint)
-    return FOLDER / f"{name_or_path}.toml"
-
-
 def load(name_or_path: str, corpus: str | None = None, layers: str | None = None) -> Protocol:
     """Read a protocol, with its settings for `corpus` and for the depth `layers` where it has such tables."""
-    file = locate(name_or_path)
+    file = locate("--protocol", name_or_path, FOLDER, shipped())
     try:
         table: Table = {}
         for each in read(file):

@@ -5,10 +5,9 @@ from typing import ClassVar
 
 from tabulate import tabulate
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.requests.toml_tables import locate
 from realformer_nmt.corpora import manifest
 from realformer_nmt.protocols.command import layers
 from realformer_nmt.protocols.protocol import Protocol, corpora, load, shipped
@@ -51,15 +50,12 @@ def protocol_of(request: ProtocolRequest, corpus_option: str = "--corpus") -> Pr
 
 def corpus_name(request: ProtocolRequest, option: str) -> str | None:
     """Return the name by which the protocol knows the corpus of a request."""
-    corpus = request.corpus
-    if corpus is None:
+    if request.corpus is None:
         return None
-    names = {*manifest.shipped(), *corpora(request.protocol)}
-    if corpus in names:
-        return corpus
-    if not corpus.endswith(".toml"):
-        raise UserError(f"{not_allowed(option, corpus, sorted(names))}; your own is named by its file, FILE.toml")
-    return manifest.load(corpus).name
+    names = sorted({*manifest.shipped(), *corpora(request.protocol)})
+    if request.corpus in names:
+        return request.corpus
+    return manifest.load(locate(option, request.corpus, manifest.FOLDER, names)).name
 
 
 def rows(protocol: Protocol) -> list[tuple[str, object]]:

@@ -2,7 +2,7 @@
 
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -25,6 +25,15 @@ class TableError(Exception):
 
     def __init__(self, key: str, wrong: str) -> None:
         super().__init__(f"{key}: {wrong}" if key else wrong)
+
+
+def locate(option: str, name_or_path: str, folder: Path, names: Collection[str]) -> Path:
+    """Return the file of one of these names in a folder, or a path that ends with .toml as it is."""
+    if name_or_path.endswith(".toml"):
+        return Path(name_or_path)
+    if name_or_path not in names:
+        raise UserError(not_allowed(option, name_or_path, names) + "; your own is named by its file, FILE.toml")
+    return folder / f"{name_or_path}.toml"
 
 
 def read_toml(file: Path, hint: str) -> dict[str, object]:
