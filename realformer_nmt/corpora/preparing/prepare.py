@@ -18,7 +18,7 @@ from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
-from realformer_nmt.common.stages.versions import installed
+from realformer_nmt.common.stages.versions import ENGINES, installed
 from realformer_nmt.corpora.archives.extract import STATE
 from realformer_nmt.corpora.fetch import TEXTS, extracted_files, fetch_texts
 from realformer_nmt.corpora.preparing import prepare_job
@@ -40,16 +40,7 @@ from realformer_nmt.data_bins.file_checks import describe, verify
 from realformer_nmt.data_bins.prepared_files import PreparedFiles
 from realformer_nmt.data_bins.prepared_folder import DATA, SUBWORD_TEXT, SUBWORDS, TEXT, PreparedFolder
 
-PACKAGES = (
-    "realformer-nmt",
-    "fairseq-fixed",
-    "fairseq",
-    "numpy",
-    "regex",
-    "sacremoses",
-    "sentencepiece",
-    "subword-nmt",
-)
+PACKAGES = ("realformer-nmt", *ENGINES, "numpy", "regex", "sacremoses", "sentencepiece", "subword-nmt")
 REQUEST = PrepareRequest
 
 
