@@ -72,18 +72,13 @@ def extract(
                 missing.remove(entry.name)
             if not missing:
                 break
-    except OSError as error:
-        if error.errno != errno.EINVAL and not isinstance(error, DAMAGED):  # zipfile seeks before the start of the file
+    except (OSError, *DAMAGED) as error:
+        seeks_too_far = isinstance(error, OSError) and error.errno == errno.EINVAL  # zipfile, before the file's start
+        if not seeks_too_far and not isinstance(error, DAMAGED):
             raise
-        raise _damaged(archive, error) from error
-    except DAMAGED as error:
-        raise _damaged(archive, error) from error
+        raise UserError(f"{archive}: damaged or cut short ({error}); remove it and fetch it again") from error
     _check_none(archive, missing, names)
     return paths
-
-
-def _damaged(archive: Path, error: Exception) -> UserError:
-    return UserError(f"{archive}: damaged or cut short ({error}); remove it and fetch it again")
 
 
 class ExtractedMembers(Struct, frozen=True):
