@@ -78,7 +78,4 @@ class Tokeniser:
         return " ".join(tokens)
 
 
-@functools.cache
-def tokeniser(language: str, aggressive_hyphens: bool) -> Tokeniser:
-    """Return the tokeniser of a language, one per process because of its memory."""
-    return Tokeniser(language, aggressive_hyphens)
+tokeniser = functools.cache(Tokeniser)  # one per language and process because of its memory
