@@ -37,11 +37,16 @@ def find(model: str) -> ModelFiles:
     if path.exists():
         folder = folder_of(path) if path.is_file() else path
         checkpoint = path if path.is_file() else checkpoint_in(folder)
-        return checked(ModelFiles(folder.resolve().name, folder, checkpoint))
-    if path.is_absolute() or len(path.parts) != 2 or path.parts[0] == "..":
+        files = ModelFiles(folder.resolve().name, folder, checkpoint)
+    elif path.is_absolute() or len(path.parts) != 2 or path.parts[0] == "..":
         raise UserError(f"--comet {model}: no such file; {LAYOUT}")
-    folder = snapshot(model)
-    return checked(ModelFiles(path.name, folder, checkpoint_in(folder)))
+    else:
+        folder = snapshot(model)
+        files = ModelFiles(path.name, folder, checkpoint_in(folder))
+    for file in (files.hparams, files.checkpoint):
+        if not file.is_file():
+            raise UserError(f"--comet: {file}: no such file; {LAYOUT}")
+    return files
 
 
 def folder_of(checkpoint: Path) -> Path:
@@ -53,13 +58,6 @@ def folder_of(checkpoint: Path) -> Path:
 def checkpoint_in(folder: Path) -> Path:
     paths = [folder / name for name in CHECKPOINTS]
     return next((path for path in paths if path.is_file()), paths[0])
-
-
-def checked(files: ModelFiles) -> ModelFiles:
-    for path in (files.hparams, files.checkpoint):
-        if not path.is_file():
-            raise UserError(f"--comet: {path}: no such file; {LAYOUT}")
-    return files
 
 
 def snapshot(model: str) -> Path:
