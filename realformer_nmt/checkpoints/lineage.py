@@ -27,10 +27,7 @@ def prove_training(path: Path, sha256: str, file: Path, training: TrainRecord) -
         return True
     state = checkpoint_fields.without_weights(path)
     entry = SourceCheckpoint(
-        file=path.name,
-        sha256=sha256,
-        updates=checkpoint_fields.updates(state),
-        averaged=sources(path, state),
+        file=path.name, sha256=sha256, updates=checkpoint_fields.updates(state), averaged=sources(path, state)
     )
     strangers = list(unlisted(entry, names))
     reason = strangers and (contradiction(state, training) or absence(strangers, names, training))

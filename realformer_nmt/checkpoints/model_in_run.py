@@ -32,9 +32,7 @@ def parse_checkpoint(argument: str) -> Path:
 
 def trained_on(path: Path) -> Path:
     """Return the data-bin that a checkpoint was trained on."""
-    from realformer_nmt.checkpoints.files import (
-        checkpoint_fields,  # late: it imports torch, which `checkpoint` does not need
-    )
+    from realformer_nmt.checkpoints.files import checkpoint_fields  # late: it imports torch
 
     data = checkpoint_fields.setting(checkpoint_fields.without_weights(path), "task", "data")
     if not isinstance(data, str) or not Path(data).is_dir():

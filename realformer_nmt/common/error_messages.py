@@ -20,10 +20,7 @@ SILENT = (
 SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the pattern's first group
     (r"MemoryError|OutOfMemoryError|DefaultCPUAllocator|out of memory|bad_alloc|Storage size calculation", MEMORY),
     (r"Timed out waiting (\d+)000ms", SILENT),
-    (
-        r"Connection (?:closed by peer|reset)|[Gg]loo.*onnect|NCCL (?:error|communicator)",
-        ELSEWHERE,
-    ),
+    (r"Connection (?:closed by peer|reset)|[Gg]loo.*onnect|NCCL (?:error|communicator)", ELSEWHERE),
     (r"EADDRINUSE|[Aa]ddress already in use", "the port at which the ranks meet is taken: pass another"),
     (r"No rendezvous handler for (\S*)", "{0} is no --distributed-init-method: give tcp://HOST:PORT or file:///PATH"),
     (

@@ -74,11 +74,10 @@ def fetch(
     """Return a verified file and its packing for each archive: from `archives`, from `folder`, or downloaded there."""
     if archives is not None and not archives.is_dir():
         raise UserError(f"--archives {archives} is not a folder")
-    local = {
-        archive.name: _local(archive, folder, archives) for archive in corpus.archives
-    }  # first, so that errors come before downloads
+    local = [_local(archive, folder, archives) for archive in corpus.archives]  # first: errors come before downloads
     return {
-        archive.name: local[archive.name] or _download(archive, folder, patience, quiet) for archive in corpus.archives
+        archive.name: file or _download(archive, folder, patience, quiet)
+        for archive, file in zip(corpus.archives, local, strict=True)
     }
 
 

@@ -30,16 +30,12 @@ class UpdatesRequest(Request):
     )
 
     def run(self) -> int:
-        from realformer_nmt.protocols.running.updates import (  # slow to import, and not needed for --help
-            length,
-            parse,
-            set_up,
-        )
+        from realformer_nmt.protocols.running import updates  # slow to import, and not needed for --help
 
         sizes = {"max-tokens": self.max_tokens, "update-freq": self.update_freq, "max-epoch": self.epochs}
         argv = [str(self.data), "--arch", "realformer", *flags(sizes), *self.flags]
-        cfg = parse(argv)
-        print(length(cfg, set_up(cfg), self.gpus).updates)
+        cfg = updates.parse(argv)
+        print(updates.length(cfg, updates.set_up(cfg), self.gpus).updates)
         return 0
 
 

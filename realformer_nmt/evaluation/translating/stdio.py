@@ -50,9 +50,7 @@ def streamed(
 
 
 def _run_with_stdin(
-    run: Callable[[TranslateRequest], int],
-    is_up_to_date: Callable[[TranslateRequest], bool],
-    request: TranslateRequest,
+    run: Callable[[TranslateRequest], int], is_up_to_date: Callable[[TranslateRequest], bool], request: TranslateRequest
 ) -> int:
     """Run a request for the text of standard input, which becomes input.txt once it is checked."""
     path = request.output / INPUT

@@ -26,11 +26,8 @@ def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
         return TestSetFiles(*test_set_files.unpack(Path(name), languages))
     pair = "-".join(languages)
     if name not in DATASETS:
-        raise UserError(
-            not_allowed(
-                "--test-set", name, [*(f"FILE{ending}" for ending in test_set_files.READERS), *sorted(DATASETS)]
-            )
-        )
+        files = [f"FILE{ending}" for ending in test_set_files.READERS]
+        raise UserError(not_allowed("--test-set", name, [*files, *sorted(DATASETS)]))
     if pair not in DATASETS[name].langpairs:
         pairs = ", ".join(sorted(DATASETS[name].langpairs))
         raise UserError(f"--test-set {name} has no {pair}; it has {pairs}")

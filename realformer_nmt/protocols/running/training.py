@@ -47,11 +47,7 @@ def run(request: TrainRequest) -> int:
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     check_outcome(planned)
-    record = replace(
-        summary(planned),
-        carry_embeddings=carried_counts(stage, cfg, request.fresh),
-        words=planned.flags,
-    )
+    record = replace(summary(planned), carry_embeddings=carried_counts(stage, cfg, request.fresh), words=planned.flags)
     return Training(stage, record, machines, request.fresh).run(planned.command())
 
 
