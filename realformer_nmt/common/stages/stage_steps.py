@@ -56,14 +56,12 @@ class SteppedStage(Stage):
 
     def start(self) -> Origin:
         """Return the origin of all steps; refuse a folder where a step is done with other settings or files."""
-        before = self.checked_status().record if self.has_done_step() else None
+        has_done_step = any(file != self.record for file in self.record.parent.glob("*.json"))
+        before = self.checked_status().record if has_done_step else None
         origin = self.origin(before)
         if before is None or origin != before.made_from:
             records.write(self.record, BegunRecord(settings=origin.settings, inputs=origin.inputs))
         return origin
-
-    def has_done_step(self) -> bool:
-        return any(file != self.record for file in self.record.parent.glob("*.json"))
 
     def read(self) -> StageRecord:
         begun = records.read(self.record, BegunRecord, self.hint)
