@@ -53,29 +53,22 @@ def _run_with_stdin(
     run: Callable[[TranslateRequest], int], is_up_to_date: Callable[[TranslateRequest], bool], request: TranslateRequest
 ) -> int:
     """Run a request for the text of standard input, which becomes input.txt once it is checked."""
-    path = request.output / INPUT
-    _check_own(path)
+    path, record = request.output / INPUT, request.output / RECORD
+    outputs.check_folder(request.output, COMMAND)
+    if not _is_recorded(path, record):
+        outputs.check_product(path, record, COMMAND)
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, INPUT)
         with text.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         if is_up_to_date(replace(request, input=text)):
             return 0
-        _write_input(path, text)
+        _write_input(path, text, record)
     return run(replace(request, input=path))
 
 
-def _check_own(path: Path) -> None:
-    """Refuse an input.txt that this command did not write."""
-    record = path.with_name(RECORD)
-    outputs.check_folder(path.parent, COMMAND)
-    if not _is_recorded(path, record):
-        outputs.check_product(path, record, COMMAND)
-
-
-def _write_input(path: Path, text: Path) -> None:
+def _write_input(path: Path, text: Path, record: Path) -> None:
     """Make input.txt the copy of a text; the record of another text is removed first."""
-    record = path.with_name(RECORD)
     outputs.note(record, COMMAND, path)
     if path.is_file() and sha256(path) == sha256(text):
         return
