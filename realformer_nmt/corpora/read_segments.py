@@ -77,9 +77,9 @@ class Segments:
         self.file: BinaryIO | None = None
 
     def __iter__(self) -> Numbered:
-        path = self.path
+        path, compressed = self.path, self.form == "gzip" or self.path.suffix == ".gz"
         try:
-            with path.open("rb") as self.file, gzip.open(self.file) if self._compressed else self.file as text:
+            with path.open("rb") as self.file, gzip.open(self.file) if compressed else self.file as text:
                 yield from READERS[self.form](bounded(text, path), path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise UserError(
@@ -94,10 +94,6 @@ class Segments:
         if self.file is None:
             return 0
         return self.path.stat().st_size if self.file.closed else self.file.tell()
-
-    @property
-    def _compressed(self) -> bool:
-        return self.form == "gzip" or self.path.suffix == ".gz"
 
 
 def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
