@@ -69,7 +69,11 @@ def examine() -> Iterator[Component]:
     else:
         yield from examine_fairseq()
         yield examine_gpu()
-        yield from examine_speed()
+        from realformer_nmt.kernels.native.library import state
+        from realformer_nmt.kernels.precision import supported
+
+        yield Component("decodes in", f"{', '.join(supported())} on this processor")
+        yield Component("own kernels", state())
     for name in ("sacrebleu", "sentencepiece", "sacremoses"):
         yield examine_package(name)
 
@@ -188,14 +192,6 @@ def examine_gpu() -> Component:
     except RuntimeError as error:
         return Component("GPU", value, f"{build} cannot compute on the GPU: {summary(error)}", choose)
     return Component("GPU", value)
-
-
-def examine_speed() -> Iterator[Component]:
-    from realformer_nmt.kernels.native.library import state
-    from realformer_nmt.kernels.precision import supported
-
-    yield Component("decodes in", f"{', '.join(supported())} on this processor")
-    yield Component("own kernels", state())
 
 
 def summary(error: object) -> str:
