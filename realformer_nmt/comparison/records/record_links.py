@@ -32,10 +32,15 @@ def average_of(folder: Path) -> AverageRecord | None:
 
 def foreign_records(cell: CellFolder, record: CellRecord, train: TrainRecord, average: AverageRecord) -> list[str]:
     """Return a message per record that is another cell's."""
-    messages = [*of_cell(cell, record, train), *of_training(cell.folder, train), *of_average(average, train)]
+    messages = of_model(cell, record, train, average)
     for run in sorted(cell.folder.glob("run*.json")):
         messages += of_scores(cell.folder, run, average)
     return messages
+
+
+def of_model(cell: CellFolder, record: CellRecord, train: TrainRecord, average: AverageRecord) -> list[str]:
+    """Return a message per record of the training and its average that is another cell's."""
+    return [*of_cell(cell, record, train), *of_training(cell.folder, train), *of_average(average, train)]
 
 
 def of_cell(cell: CellFolder, record: CellRecord, train: TrainRecord) -> Iterator[str]:

@@ -4,18 +4,22 @@ import functools
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.common.stages.stage import StageStatus
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
-from realformer_nmt.comparison.records import scored_run
+from realformer_nmt.comparison.records import record_links, scored_run
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.scored_run import ScoredRun
 from realformer_nmt.protocols.running import training_run
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
+
+SCORING = 2  # index of the first stage after the training and its average
 
 
 def status_of(stage: CellStage) -> StageStatus:
@@ -83,7 +87,7 @@ def renew(state: CellState) -> None:
     """Set aside the results that no longer fit the grid, and those that were made from them."""
     cell = state.cell
     with locked(cell.lock, "runs"):
-        first = 0 if state.curves.damage or is_of_another_cell(state) else len(cell.stages)
+        first = 0 if state.curves.damage else first_foreign_stage(state)
         cell.record_file.unlink(missing_ok=True)
         unfit = [index for index, status in enumerate(state.stages) if status.differences]
         for stage in reversed(cell.stages[min([first, *unfit]) :]):
@@ -94,9 +98,15 @@ def renew(state: CellState) -> None:
                 outputs.void(stage.record, stage.request.subcommand)
 
 
-def is_of_another_cell(state: CellState) -> bool:
-    """Tell whether a record is another cell's; a cell.json that cannot be read does not say so."""
+def first_foreign_stage(state: CellState) -> int:
+    """Return the index of the first stage whose record is another cell's; without one, the number of stages.
+
+    Scores of another model leave the training as it is. A record that cannot be read is a difference of its stage."""
+    cell = state.cell
     try:
-        return state.final and bool(state.foreign_records)
+        train, average = state.training or TrainRecord(), state.average or AverageRecord()
+        if state.final and record_links.of_model(cell, state.record, train, average):
+            return 0
     except UserError:
-        return False
+        return len(cell.stages)
+    return SCORING if state.final and state.foreign_records else len(cell.stages)

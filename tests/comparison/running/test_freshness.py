@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from grids.grid_cells import cells_of, corpus_of
 from test_compare import compare
 
 from realformer_nmt.cli import main
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather
@@ -187,6 +188,44 @@ def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
     assert "cell.json" not in names
     assert ("run.json" in names) == ("run.json" in expected)
     assert ("checkpoints" in names) == ("average.pt" in names) == ("before-1" not in expected)
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-40])
+
+
+def translate_again(file: Path) -> None:
+    """A translation by hand into the cell's folder takes another time: it is another record."""
+    record = checksummed_json.read(file, "")
+    checksummed_json.write(file, {**record, "seconds": 1e9})
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("run.json", cut),
+        ("run-valid.json", cut),
+        ("translation/translation.json", cut),
+        ("translation/translation.json", translate_again),
+    ],
+)
+def test_scores_that_cannot_be_used_do_not_cost_the_training(
+    root: Path, cell_folder: Path, name: str, change: Callable[[Path], None]
+) -> None:
+    _, cells = asked(root)
+    training = {file: file.read_bytes() for file in [*cell_folder.glob("*.pt*"), *cell_folder.glob("*.jsonl")]}
+    change(cell_folder / name)
+    state = CellState(cells[DONE[0]])
+    assert state.state == "damaged"
+    assert state.differences
+    renew(state)
+    assert {file: file.read_bytes() for file in training if file.is_file()} == training
+    assert (cell_folder / "train.json").is_file()
+    assert (cell_folder / "checkpoints").is_dir()
+    assert not (cell_folder / "run.json").is_file()
+    again = CellState(cells[DONE[0]])
+    assert [stage.done for stage in again.stages[:2]] == [True, True]
+    assert again.differences == []
 
 
 @pytest.mark.parametrize("removed", [None, "cell.json"])  # without it the cell has not ended
