@@ -13,13 +13,14 @@ from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.common.stages.stage import StageStatus
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import record_links, scored_run
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_files import RESULTS, CellFiles
 from realformer_nmt.comparison.records.scored_run import ScoredRun
 from realformer_nmt.protocols.running import training_run
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 SCORING = 2  # index of the first stage after the training and its average
+RESULT_COMMANDS = ("score", "evaluate", "translate")
 
 
 def status_of(stage: CellStage) -> StageStatus:
@@ -90,12 +91,26 @@ def renew(state: CellState) -> None:
         first = 0 if state.curves.damage else first_foreign_stage(state)
         cell.record_file.unlink(missing_ok=True)
         unfit = [index for index, status in enumerate(state.stages) if status.differences]
-        for stage in reversed(cell.stages[min([first, *unfit]) :]):
+        begin = min([first, *unfit])
+        if begin < SCORING or first == SCORING:
+            void_further_results(cell)
+        for stage in reversed(cell.stages[begin:]):
             if stage.name == "train":
                 with locked(cell.folder / training_run.LOCK.format(0), "trains"):
                     training_run.set_aside(cell.folder)
             else:
                 outputs.void(stage.record, stage.request.subcommand)
+
+
+def void_further_results(cell: Cell) -> None:
+    """Remove the records of scores and translations that no stage of the grid writes: a test set may be left out.
+
+    Their model is made again, and beside the new one they would look like another cell's."""
+    of_grid = [stage.record for stage in cell.stages]
+    for record in (path for pattern in RESULTS for path in cell.folder.glob(pattern)):
+        if record not in of_grid:
+            for command in RESULT_COMMANDS:
+                outputs.void(record, command)
 
 
 def first_foreign_stage(state: CellState) -> int:

@@ -228,6 +228,20 @@ def test_scores_that_cannot_be_used_do_not_cost_the_training(
     assert again.differences == []
 
 
+@pytest.mark.parametrize("change", [("average = 1", "average = 2"), ("\ndropout = 0.0", "\ndropout = 0.4")])
+def test_scores_on_a_test_set_that_the_grid_has_left_out_go_with_their_model(
+    root: Path, cell_folder: Path, change: tuple[str, str]
+) -> None:
+    """Beside the record of another model they would make the cell damaged each time that it is done."""
+    fewer = ('subsets = ["test", "valid"]', 'subsets = ["test"]'), ("references.valid", "# references.valid")
+    _, cells = asked(root, *fewer)
+    assert CellState(cells[DONE[0]]).differences == []
+    _, cells = asked(root, *fewer, change)
+    renew(CellState(cells[DONE[0]]))
+    records = [*cell_folder.glob("run*.json"), *cell_folder.glob("translation*/translation.json")]
+    assert [record.name for record in records] == []
+
+
 @pytest.mark.parametrize("removed", [None, "cell.json"])  # without it the cell has not ended
 @pytest.mark.parametrize("name", ["cell.json", "train.json", "average.pt.json"])
 def test_a_cell_whose_record_was_edited_is_damaged_and_the_others_are_reported(
