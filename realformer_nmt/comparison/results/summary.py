@@ -54,7 +54,7 @@ def rows(results: Sequence[CellResult], scored: Sequence[Cell], metric: str, bas
         key = (family, place)
         reference = means.get((baseline, place), {}) if family != baseline else {}
         compared = difference(means[key], reference, p_values.get(key), corrected.get(key))
-        table.append(replace(row(of_group), **compared._asdict()))
+        table.append(replace(row(of_group, metric), **compared._asdict()))
     return table
 
 
@@ -69,7 +69,7 @@ def holm(p_values: Mapping[Tested, float | None]) -> dict[Tested, float]:
     return dict(zip(numbers, corrections.holm(list(numbers.values())), strict=True))
 
 
-def row(results: Sequence[CellResult]) -> ResultRow:
+def row(results: Sequence[CellResult], metric: str) -> ResultRow:
     """Build the row of the cells of one group, without its difference to the baseline."""
     states = [result.state for result in results]
     return ResultRow(
@@ -78,7 +78,7 @@ def row(results: Sequence[CellResult]) -> ResultRow:
         depth=results[0].depth,
         axes=results[0].axes,
         cells=[result.name for result in results],
-        seeds=sum(result.state == "done" and bool(result.scores) for result in results),
+        seeds=scored_seeds(results, metric),
         failed=sum(map(states.count, MODEL_FAILED)),
         states=states,
         scores=mean_scores(results),
@@ -86,6 +86,14 @@ def row(results: Sequence[CellResult]) -> ResultRow:
         tokens_a_second=middle([result.tokens_a_second for result in results]),
         hours=middle([result.hours for result in results]),
     )
+
+
+def scored_seeds(results: Sequence[CellResult], metric: str) -> int:
+    """Return the number of cells that are done and have a score of a metric; where none has one, any score.
+
+    A model that predicts one number for all sentences has no correlation, and is not in the mean of the others."""
+    scores = [result.scores for result in results if result.state == "done"]
+    return sum(metric in of_cell for of_cell in scores) or sum(map(bool, scores))
 
 
 def mean_scores(results: Sequence[CellResult]) -> Means:

@@ -12,6 +12,7 @@ from sacrebleu.significance import PairedTest
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
+from realformer_nmt.comparison.report import formatting
 from realformer_nmt.comparison.results import best, outside_rows, summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.measured_cell import scored_cells
@@ -151,6 +152,21 @@ def test_a_seed_without_scores_is_no_seed_of_the_mean(tmp_path: Path) -> None:
     results = [described(cell, score=score) for cell, score in zip(cells, (20.0, 22.0, None), strict=True)]
     (row,) = summary.rows(results, scored(cells), "bleu", "base")
     assert (row.scores["bleu"].mean, row.seeds, row.states) == (21.0, 2, ["done"] * 3)
+
+
+def test_the_number_of_seeds_is_that_of_the_mean(tmp_path: Path) -> None:
+    """A model that predicts one number for all sentences has a validation loss, and no correlation."""
+    cells = [make_cell(tmp_path, "base", seed) for seed in (1, 2, 3)]
+    results = [described(cell, score=0.5) for cell in cells]
+    for result, pearson in zip(results, (88.0, 87.0, None), strict=True):
+        loss = {"valid_loss": result.scores.pop("bleu")}
+        result.scores.update(loss if pearson is None else {**loss, "pearson": CellScore(score=pearson)})
+    (row,) = summary.rows(results, [], "pearson", "base")
+    assert (row.scores["pearson"].mean, row.seeds, formatting.seeds(row)) == (87.5, 2, "2 of 3")
+    (row,) = summary.rows(results, [], "valid_loss", "base")
+    assert row.seeds == 3
+    (row,) = summary.rows(results, [], "comet", "base")  # by which they are not scored yet
+    assert row.seeds == 3
 
 
 def test_one_seed_has_no_deviation(tmp_path: Path) -> None:
