@@ -1,7 +1,7 @@
 """Table of each family with its best value of some axes: chosen on the validation data, compared on the test set.
 
 p is of the chosen setting against the baseline's chosen one. Holm's correction is over every setting that was tried,
-not over the chosen ones alone, so that more tries are no advantage.
+not over the chosen ones alone, so that more tries are no advantage. One that failed counts as p = 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,13 +36,13 @@ def rows(
         candidates.setdefault((row.family, place), []).append(row)
     selected = {key: choose(rows_of_family, losses) for key, rows_of_family in candidates.items()}
     p_values = tests(candidates, selected, scored, metric, baseline)
-    corrected = holm(p_values)
+    corrected = holm({key: 1.0 if p is None else p for key, p in p_values.items()})
     tuned = []
     for (family, place), row in selected.items():
         reference = selected.get((baseline, place)) if family != baseline else None
         means, key = reference.scores if reference else {}, group(row)
-        p, p_holm = (p_values.get(key), corrected.get(key)) if row.seeds else (None, None)
-        compared = difference(row.scores, means, p, p_holm)
+        p = p_values.get(key) if row.seeds else None
+        compared = difference(row.scores, means, p, None if p is None else corrected[key])
         tried = len(candidates[family, place])
         tuned.append(replace(row, **compared._asdict(), best=False, p_best=None, tried=tried))
     return tuned
@@ -73,12 +73,13 @@ def tests(
     metric: str,
     baseline: str,
 ) -> dict[Group, float | None]:
-    """Return p of every setting against the baseline's chosen one."""
+    """Return p of every setting against the baseline's chosen one; None where one of the two has failed."""
     p_values: dict[Group, float | None] = {}
     for (family, place), rows_of_family in candidates.items():
         reference = selected.get((baseline, place))
-        if family == baseline or reference is None or not reference.seeds:
+        if family == baseline:
             continue
         for row in rows_of_family:
-            p_values[group(row)] = p_of_rows(row, reference, scored, metric)
+            p = p_of_rows(row, reference, scored, metric) if reference and reference.seeds else None
+            p_values[group(row)] = p
     return p_values

@@ -77,6 +77,14 @@ def test_p_is_corrected_for_every_setting_that_was_tried(tmp_path: Path) -> None
     assert row.p_holm == 2 * expected
 
 
+@pytest.mark.parametrize("state", ["stuck", "diverged"])
+def test_a_setting_that_failed_was_tried_too(state: str, tmp_path: Path) -> None:
+    """Holm's factor of the smallest p is the number of settings that the note names."""
+    row = tuned(tmp_path, {("ours", 0.2): state})["ours"]
+    assert row.p == max(p_of_sacrebleu("ours", seed) for seed in (1, 2))
+    assert (row.axes, row.tried, row.p_holm) == ({"lr": 0.1}, 2, 2 * row.p)
+
+
 def test_a_setting_that_failed_is_not_chosen(tmp_path: Path) -> None:
     rows = tuned(tmp_path, {("ours", 0.1): "stuck"})
     assert rows["ours"].axes["lr"] == 0.2
