@@ -84,8 +84,13 @@ def row(results: Sequence[CellResult], metric: str) -> ResultRow:
         scores=mean_scores(results),
         parameters=middle([result.parameters for result in results]),
         tokens_a_second=middle([result.tokens_a_second for result in results]),
-        hours=middle([result.hours for result in results]),
+        hours=middle([result.hours for result in complete_trainings(results)]),
     )
+
+
+def complete_trainings(results: Sequence[CellResult]) -> Sequence[CellResult]:
+    """Return the cells that are done, or all where none is: a training that diverged may have ended after minutes."""
+    return [result for result in results if result.state == "done"] or results
 
 
 def scored_seeds(results: Sequence[CellResult], metric: str) -> int:

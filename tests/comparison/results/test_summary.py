@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as with_fields
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
@@ -167,6 +168,16 @@ def test_the_number_of_seeds_is_that_of_the_mean(tmp_path: Path) -> None:
     assert row.seeds == 3
     (row,) = summary.rows(results, [], "comet", "base")  # by which they are not scored yet
     assert row.seeds == 3
+
+
+@pytest.mark.parametrize(("states", "hours"), [(("done", "diverged"), 5.0), (("diverged", "stuck"), 2.55)])
+def test_the_hours_are_of_the_trainings_that_were_scored(states: tuple[str, str], hours: float, tmp_path: Path) -> None:
+    """The second training ended after six minutes."""
+    cells = [make_cell(tmp_path, "base", seed, state) for seed, state in enumerate(states, 1)]
+    results = [described(cell, state, 20.0) for cell, state in zip(cells, states, strict=True)]
+    results = [with_fields(result, hours=each) for result, each in zip(results, (5.0, 0.1), strict=True)]
+    (row,) = summary.rows(results, scored(cells), "bleu", "base")
+    assert row.hours == pytest.approx(hours)
 
 
 def test_one_seed_has_no_deviation(tmp_path: Path) -> None:
