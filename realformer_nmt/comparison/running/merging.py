@@ -11,8 +11,10 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import writing
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_files import DAMAGED, CellFiles
+from realformer_nmt.comparison.records import scored_run
+from realformer_nmt.comparison.records.cell_files import DAMAGED, SCORES, CellFiles
 from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.evaluation.run_record import RecordedFile
 
 NOTHING = "nothing was merged"
 
@@ -62,7 +64,7 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
         return None
     if folder.exists():
         raise UserError(f"{folder} is unfinished, and {first.folder} is finished: remove {folder}; {NOTHING}")
-    check_reference(finished[0], folder)
+    check_references(first, folder)
     return first
 
 
@@ -72,16 +74,20 @@ def hashes(cell: Cell) -> list[str | None]:
     return [sha256(file) if file.is_file() else None for file in files]
 
 
-def check_reference(source: CellState, folder: Path) -> None:
-    """Refuse a cell whose reference is not found from its new folder: run.json names it by a relative path."""
-    run = source.run
-    if run is None or "reference" not in run.files:
-        return
-    reference = run.files["reference"]
+def check_references(cell: Cell, folder: Path) -> None:
+    """Refuse a cell that has a reference which is not found from its new folder."""
+    for stage in cell.stages:
+        run = scored_run.read(stage.record) if stage.record.match(SCORES) else None
+        if run and "reference" in run.files:
+            check_reference(stage.record, run.files["reference"], folder)
+
+
+def check_reference(record: Path, reference: RecordedFile, folder: Path) -> None:
+    """Refuse a reference that is not found from a folder: its record names it by a relative path."""
     file = (folder / reference.path).resolve()
     if not file.is_file() or sha256(file) != reference.sha256:
         raise UserError(
-            f"{source.cell.scores} was scored with {reference.path}, seen from its folder; seen from {folder} "
+            f"{record} was scored with {reference.path}, seen from its folder; seen from {folder} "
             f"that is not there, or another file: put the prepared corpus there; {NOTHING}"
         )
 

@@ -111,6 +111,17 @@ def test_a_reference_that_is_not_there_is_named(
     assert "test.tgt, seen from its folder" in message
 
 
+def test_a_reference_of_a_further_test_set_that_is_not_there_is_named(
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A grid names the reference of each test set by itself; no report could be written of the merged cell."""
+    run = halves["there"] / "cells" / DONE[1] / "run-valid.json"
+    content = checksummed_json.read(run, "")
+    content["files"]["reference"]["path"] = "../../elsewhere/valid.tgt"
+    checksummed_json.write(run, content)
+    assert f"{run} was scored with ../../elsewhere/valid.tgt" in refused(root, halves, capsys)
+
+
 @pytest.mark.parametrize(
     ("pattern", "names"),
     [
