@@ -6,6 +6,7 @@ removed as soon as they are not needed. FOLDER/prepare.json is written last.
 
 import platform
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -107,6 +108,8 @@ class PrepareSteps:
         members = fetch_texts(job.corpus, request.folder, job.archives, quiet=request.quiet) if job.corpus else {}
         counts = write_texts(job.parts(members), job.plan, request.workers, out, request.quiet)
         job.check_pairs(counts)
+        if warning := prepare_job.length_warning(counts):
+            print(warning, file=sys.stderr)
         return TextRecord(parts=counts)
 
     def learn(self, text: TextRecord, out: Path) -> SubwordsRecord:

@@ -10,7 +10,7 @@ from realformer_nmt.corpora.manifest_schema import Lengths, TextProtocol
 from realformer_nmt.corpora.preparing import prepare as preparing
 from realformer_nmt.corpora.preparing.clean_splits import Plan, write_texts
 from realformer_nmt.corpora.preparing.prepare import PrepareSteps
-from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
+from realformer_nmt.corpora.preparing.prepare_job import PrepareJob, job
 from realformer_nmt.corpora.preparing.prepare_record import PartCounts
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
@@ -76,3 +76,25 @@ def test_a_file_that_is_edited_while_it_is_read_is_refused(tmp_path: Path, monke
     with pytest.raises(UserError, match=rf"{text} was changed while it was read; run this again"):
         request.run()
     assert not (folder / "stages" / "text.json").exists()
+
+
+@pytest.mark.parametrize(("ratio", "rest"), [(9, 5), (1000, 40)])
+def test_training_pairs_of_a_language_without_spaces_are_not_lost_in_silence(
+    ratio: int, rest: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """40 pairs of 5, 10, 15 ... 40 English words, each beside one Chinese sentence, which has no space."""
+    for language, sentences in {
+        "en": ["word " * 5 * (i % 8 + 1) for i in range(40)],
+        "zh": ["\u8a9e\u3002"] * 40,
+    }.items():
+        (tmp_path / language).write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
+    pair, out = (tmp_path / "en", tmp_path / "zh"), tmp_path / "text"
+    request = PrepareRequest(
+        source="en", target="zh", train=(pair,), valid=(pair,), folder=tmp_path, ratio=ratio, workers=1, quiet=True
+    )
+    out.mkdir()
+    counts = PrepareSteps(job(request), PreparedFolder(tmp_path), request).clean(out)
+    assert [part.kept for part in counts.parts] == [rest, 40]
+    warned = capsys.readouterr().err
+    assert ("35 of 40 training pairs were dropped by their lengths in words (ratio 35)" in warned) == (rest < 40)
+    assert ("--ratio" in warned) == (rest < 40)
