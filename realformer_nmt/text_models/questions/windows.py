@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
 
 MODEL = "sentencepiece.model"
-SPACE, BYTE = "\u2581", re.compile("<0x([0-9A-F]{2})>")  # in subwords
+BYTE = re.compile("<0x([0-9A-F]{2})>")  # as a subword
 CACHED = 200_000  # words
 MOST_QUESTION = 4  # a question has at most this part of a window: 1/4
 NO_ANSWER = (0, 0)  # its span: <s>
@@ -76,30 +76,33 @@ def split_at_spaces(text: str) -> Subwords:
 
 
 def sentencepieces(model: "SentencePieceProcessor") -> Cut:
-    """Return a function that cuts texts word by word, as no subword crosses a space.
-
-    Where the model normalises text, positions within a word are approximate.
-    """
-    encode = functools.lru_cache(CACHED)(functools.partial(model.encode, out_type=str))
+    """Return a function that cuts texts word by word, as no subword crosses a space."""
+    encode = functools.lru_cache(CACHED)(functools.partial(word_subwords, model))
 
     def cut(text: str) -> Subwords:
         subwords = Subwords([], [], [])
         for word in re.finditer(r"\S+", text):
-            names = encode(word[0])
-            inner = [min(word.start() + end, word.end()) for end in accumulate(map(characters, names[:-1]))]
-            ends = [*inner, word.end()][: len(names)]  # a normalised word may be shorter
+            names, ends = encode(word[0])
             subwords.names.extend(names)
-            subwords.starts.extend([word.start(), *ends][: len(ends)])
-            subwords.ends.extend(ends)
+            subwords.starts.extend([word.start(), *(word.start() + end for end in ends)][: len(ends)])
+            subwords.ends.extend(word.start() + end for end in ends)
         return subwords
 
     return cut
 
 
+def word_subwords(model: "SentencePieceProcessor", word: str) -> tuple[list[str], list[int]]:
+    """Return a word's subwords, and where each ends in the word as it was before the model normalised it."""
+    names: list[str] = model.encode(word, out_type=str)
+    _, offsets = model.normalize(word, with_offsets=True)  # of each normalised character, and of the end
+    ends = [offsets[min(end, len(offsets) - 1)] for end in accumulate(map(characters, names))]
+    return names, [*ends[:-1], len(word)][: len(names)]  # what the model removes at the end belongs to the last
+
+
 def characters(subword: str) -> int:
     """Return how many characters a subword adds; a byte adds one if it is the first of its character."""
     byte = BYTE.fullmatch(subword)
-    return int(int(byte[1], 16) & 0xC0 != 0x80) if byte else len(subword.replace(SPACE, ""))
+    return int(int(byte[1], 16) & 0xC0 != 0x80) if byte else len(subword)
 
 
 def windows(questions: list[Question], cut: Cut, dictionary: Dictionary, length: int, stride: int) -> Iterator[Window]:

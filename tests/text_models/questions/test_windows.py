@@ -78,6 +78,16 @@ def test_words_that_the_model_makes_shorter_are_whole() -> None:
         assert text_of(pieces, context, *span) == word
 
 
+@pytest.mark.parametrize("answer", ["\u8bed\u8a00", "\u72d7", "\u732b\u3002", "\u2460"])
+def test_answers_behind_characters_that_become_several_stand_where_they_are(answer: str) -> None:
+    """NFKC makes six dots of two ellipses and m2 of a square metre, in a text without spaces."""
+    context = "\u4ed6\u8bf4\u2026\u2026\u4e94\u33a1\u7684\u8bed\u8a00\uff0c\u2460\u72d7\u2026\u2026\u732b\u3002"
+    pieces = sentencepieces(trained(" ".join(context), "nmt_nfkc"))(context)
+    span = answer_span(pieces, question(context, answer))
+    assert span
+    assert text_of(pieces, context, *span) == answer
+
+
 def question(context: str, answer: str | None) -> Question:
     answers = () if answer is None else (Answer(answer, context.index(answer)),)
     return Question("q", "which one", context, answers, may_have_none=answer is None)
