@@ -1,6 +1,8 @@
 """pieces.py TEXT PIECES VOCABULARY: trains sentencepiece on TEXT/train.txt and cuts every split with it."""
 
+import itertools
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import sentencepiece
@@ -9,7 +11,16 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages.provenance import differences, made_from
 
-LINES = 10_000_000  # to learn from, drawn by chance
+LINES = 10_000_000  # to learn from
+
+
+def sample(path: Path) -> Iterator[str]:
+    """Yield every n-th line, with the smallest n that gives at most LINES: sentencepiece draws others each time."""
+    with path.open("rb") as lines:
+        step = -(-sum(1 for _ in lines) // LINES)
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        yield from (line.rstrip("\n") for line in itertools.islice(lines, 0, None, max(step, 1)))
+
 
 text, pieces = Path(sys.argv[1]), Path(sys.argv[2])
 texts = {split: text / f"{split}.txt" for split in ("train", "valid", "test")}
@@ -25,11 +36,9 @@ if not trained.exists():
         sys.exit(f"{', '.join(missing)}: no such file; put the text there")
     records.write(record, now)
     sentencepiece.SentencePieceTrainer.train(
-        input=str(texts["train"]),
+        sentence_iterator=sample(texts["train"]),
         model_prefix=str(trained.with_suffix("")),
         vocab_size=int(sys.argv[3]),
-        input_sentence_size=LINES,
-        shuffle_input_sentence=True,
         minloglevel=1,
     )
 model = sentencepiece.SentencePieceProcessor(model_file=str(trained))

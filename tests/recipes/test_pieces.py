@@ -14,6 +14,24 @@ def cut(folder: Path, vocabulary: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*words, str(vocabulary)], env=environment(), capture_output=True, text=True, check=False)
 
 
+def test_two_runs_learn_the_same_of_a_text_that_is_too_long_to_learn_all(tmp_path: Path) -> None:
+    """A copy of the script learns from 200 of 2,000 different lines, as the script does from ten million."""
+    script = (REPOSITORY / "recipes" / "bert" / "pieces.py").read_text()
+    (tmp_path / "few.py").write_text(script.replace("LINES = 10_000_000", "LINES = 200"))
+    (tmp_path / "text").mkdir()
+    for split in ("train", "valid", "test"):
+        lines = (f"{number:03x} {number * 7919 % 4093:03x}\n" for number in range(2000))
+        (tmp_path / "text" / f"{split}.txt").write_text("".join(lines))
+    for name in ("first", "second"):
+        words = [sys.executable, tmp_path / "few.py", tmp_path / "text", tmp_path / name, "30"]
+        subprocess.run(words, env=environment(), capture_output=True, check=True)
+    first, second = (
+        sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / name / "sentencepiece.model"))
+        for name in ("first", "second")
+    )
+    assert [first.id_to_piece(number) for number in range(30)] == [second.id_to_piece(number) for number in range(30)]
+
+
 def test_pieces_of_another_vocabulary_or_text_are_refused(tmp_path: Path) -> None:
     texts = [tmp_path / "text" / f"{split}.txt" for split in ("train", "valid", "test")]
     texts[0].parent.mkdir()
