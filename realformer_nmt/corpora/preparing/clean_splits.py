@@ -18,7 +18,7 @@ from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, Invalid, blocks
 
 SPLITS = ("train", "valid", "test")
-DIGESTS = "train.digests"
+DIGESTS = {"train": "train.digests", "valid": "held_out.digests"}  # of training pairs and those held out of them
 
 
 def is_test(split: str) -> bool:
@@ -98,22 +98,29 @@ def write_texts(
             name: [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in plan.languages]
             for name in names
         }
-        digests = stack.enter_context((folder / DIGESTS).open("wb"))
+        digests = {split: stack.enter_context((folder / name).open("wb")) for split, name in DIGESTS.items()}
         writer = Writer(plan, workers, output, digests, quiet)
         tallies = [writer.write(split, files) for split in parts for files in parts[split]]
     if plan.deduplicate:
         drop_repetitions(
-            folder / DIGESTS,
+            folder / DIGESTS["train"],
             [folder / f"train.{language}" for language in plan.languages],
             [tally for tally in tallies if tally.split == "train"],
+            folder / DIGESTS["valid"],
         )
-    (folder / DIGESTS).unlink()
+    for name in DIGESTS.values():
+        (folder / name).unlink()
     return tallies
 
 
 class Writer:
     def __init__(
-        self, plan: Plan, workers: int, output: Mapping[str, Sequence[BinaryIO]], digests: BinaryIO, quiet: bool
+        self,
+        plan: Plan,
+        workers: int,
+        output: Mapping[str, Sequence[BinaryIO]],
+        digests: Mapping[str, BinaryIO],
+        quiet: bool,
     ) -> None:
         self.plan, self.workers, self.output, self.digests, self.quiet = plan, workers, output, digests, quiet
         self.pairs_read = self.pairs_cleaned = 0  # of the training parts so far
@@ -169,8 +176,8 @@ class Writer:
         pairs = [(result.source[number], result.target[number]) for number in numbers]
         for file, lines in zip(self.output[split], zip(*pairs, strict=True), strict=True):
             file.write("".join(f"{line}\n" for line in lines).encode())
-        if split == "train" and self.plan.deduplicate:
-            self.digests.write(b"".join(itertools.starmap(digest, pairs)))
+        if self.plan.deduplicate and (split == "train" or (split == "valid" and self.plan.held_out)):
+            self.digests[split].write(b"".join(itertools.starmap(digest, pairs)))
         if split != "train":
             for file, side in zip(self.output[f"{split}.raw"], (block.source, block.target), strict=True):
                 raw = side.split(b"\n")

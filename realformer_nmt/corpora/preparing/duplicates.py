@@ -1,7 +1,7 @@
 """Search for repeated pairs on disk: a file holds eight bytes per pair, memory one per pair and a slice of the file."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,33 +16,42 @@ def digest(source: str, target: str) -> bytes:
     return hashlib.blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
 
 
-def repetitions(digests: Path, at_once: int = AT_ONCE) -> np.ndarray:
-    """Return a flag per pair, which is true where the same pair came before."""
-    number = digests.stat().st_size // 8
-    repeated = np.zeros(number, dtype=bool)
-    if not number:
-        return repeated
-    values = np.memmap(digests, dtype=np.uint64, mode="r")
-    slices = -(-number // at_once)
+def repetitions(digests: Path, at_once: int = AT_ONCE, held_out: Path | None = None) -> np.ndarray:
+    """Return a flag per pair, which is true where the same pair came before or is held out."""
+    values = read(digests)
+    excluded = read(held_out) if held_out else values[:0]
+    slices = -(-len(values) // at_once)
+    repeated = np.zeros(len(values), dtype=bool)
     for part in range(slices):
-        indices = np.concatenate(list(indices_of(values, part, slices, at_once)))
+        indices = indices_of(values, part, slices, at_once)
         hashes = values[indices]
         order = np.argsort(hashes, kind="stable")  # equal hashes keep the order in which they came
         ordered = hashes[order]
         later = order[1:][ordered[1:] == ordered[:-1]]  # all but the first of equal ones
         repeated[indices[later]] = True
+        repeated[indices[np.isin(hashes, excluded[indices_of(excluded, part, slices, at_once)])]] = True
     return repeated
 
 
-def indices_of(values: np.ndarray, part: int, slices: int, at_once: int) -> Iterator[np.ndarray]:
-    """Yield the indices of the values whose remainder by `slices` is `part`."""
+def read(digests: Path) -> np.ndarray:
+    if not digests.stat().st_size:  # which cannot be mapped
+        return np.zeros(0, dtype=np.uint64)
+    return np.memmap(digests, dtype=np.uint64, mode="r")
+
+
+def indices_of(values: np.ndarray, part: int, slices: int, at_once: int) -> np.ndarray:
+    """Return the indices of the values whose remainder by `slices` is `part`."""
+    indices = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(values), at_once):
-        yield start + np.flatnonzero(values[start : start + at_once] % np.uint64(slices) == part)
+        indices.append(start + np.flatnonzero(values[start : start + at_once] % np.uint64(slices) == part))
+    return np.concatenate(indices)
 
 
-def drop_repetitions(digests: Path, texts: Sequence[Path], tallies: Sequence[PartCounts]) -> None:
-    """Rewrite the texts with only the first of equal pairs, and correct the tallies."""
-    repeated = repetitions(digests)
+def drop_repetitions(
+    digests: Path, texts: Sequence[Path], tallies: Sequence[PartCounts], held_out: Path | None = None
+) -> None:
+    """Rewrite the texts with only the first of equal pairs, none that is held out, and correct the tallies."""
+    repeated = repetitions(digests, held_out=held_out)
     for path in texts:
         slim = path.with_name(f"{path.name}.slim")
         with path.open("rb") as lines, slim.open("wb") as out:

@@ -87,6 +87,27 @@ def test_of_equal_training_pairs_the_first_stays(folder: Path, pairs: list[tuple
     assert not (folder / "train.digests").exists()
 
 
+@given(pairs=PAIRS, every=st.integers(2, 5), counted=st.sampled_from(["before_cleaning", "after_cleaning"]))
+def test_no_pair_is_both_held_out_and_trained_on(
+    folder: Path, pairs: list[tuple[str, str]], every: int, counted: str
+) -> None:
+    parts = {"train": (files(folder, "1", pairs), files(folder, "2", pairs)), "valid": (), "test": ()}
+    report = write_texts(parts, plan(HeldOut(every, counted), deduplicate=True), 1, folder)
+    good = {clean(pair) for pair in pairs if wrong(clean(pair)) is None}
+    train, valid = read(folder, "train"), read(folder, "valid")
+    assert not set(train) & set(valid)
+    assert set(train) | set(valid) == good
+    assert len(train) == len(set(train)) == sum(part.kept for part in report)
+    assert all(part.pairs == part.kept + part.held_out + sum(part.dropped.values()) for part in report)
+    assert not list(folder.glob("*.digests"))
+
+
+def test_validation_files_are_not_part_of_the_training_pairs(folder: Path) -> None:
+    parts = {"train": (files(folder, "1", [("a", "b")] * 2),), "valid": (files(folder, "2", [("a", "b")]),), "test": ()}
+    write_texts(parts, plan(deduplicate=True), 1, folder)
+    assert read(folder, "train") == read(folder, "valid") == [("a", "b")]
+
+
 def test_test_pairs_all_stay_and_validation_pairs_if_not_filtered(folder: Path) -> None:
     pairs = [("", "a"), ("f " * 9, "a"), ("l\u2019an \u201ex\u201c", "\u2026"), ("a", "b")]
     parts = {split: (files(folder, split, pairs, "sgm"),) for split in ("train", "valid", "test")}

@@ -26,5 +26,18 @@ def test_all_but_the_first_are_found_whatever_fits_in_memory(
     assert repetitions(file, at_once).tolist() == expected
 
 
+@given(
+    pairs=st.lists(st.sampled_from("abcdef"), max_size=40),
+    held_out=st.lists(st.sampled_from("defghi"), max_size=40),
+    at_once=st.integers(1, 50),
+)
+def test_pairs_that_are_held_out_are_found_too(file: Path, pairs: list[str], held_out: list[str], at_once: int) -> None:
+    other = file.with_name("held_out")
+    for path, texts in ((file, pairs), (other, held_out)):
+        path.write_bytes(b"".join(digest(text, text) for text in texts))
+    expected = [pair in pairs[:place] or pair in held_out for place, pair in enumerate(pairs)]
+    assert repetitions(file, at_once, other).tolist() == expected
+
+
 def test_the_sides_are_not_run_together() -> None:
     assert len({digest("a b", "c"), digest("a", "b c"), digest("a b c", ""), digest("", "a b c")}) == 4
