@@ -24,7 +24,7 @@ from realformer_nmt.corpora.archives.extract import STATE
 from realformer_nmt.corpora.fetch import TEXTS, extracted_files, fetch_texts
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.preparing.binarise import binarise
-from realformer_nmt.corpora.preparing.clean_splits import splits, write_texts
+from realformer_nmt.corpora.preparing.clean_splits import write_texts
 from realformer_nmt.corpora.preparing.encode_subwords import write_subwords
 from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
 from realformer_nmt.corpora.preparing.prepare_record import (
@@ -89,7 +89,7 @@ def prepare(job: PrepareJob, folder: PreparedFolder, request: PrepareRequest) ->
     if folder.record.exists():
         verify(folder.path, by_hash=False)  # sizes alone, which is quick; a training checks the hashes
         return
-    raw = describe(folder.path, publish(folder, job.plan.languages))
+    raw = describe(folder.path, publish(folder, encoded.pieces, job.plan.languages))
     if not request.keep:
         stage.remove(text_files(SUBWORD_TEXT, encoded.pieces, job.plan.languages))
     records.write(folder.record, work.record(origin, text, subwords, encoded, data, raw))
@@ -179,10 +179,11 @@ def text_files(folder: str, splits: Iterable[str], languages: Sequence[str]) -> 
     return [f"{folder}/{name}.{language}" for name in names for language in languages]
 
 
-def publish(folder: PreparedFolder, languages: Sequence[str]) -> list[Path]:
-    """Copy the raw texts to the folder of the data-bin, and return those of valid, test, test1 ... there."""
+def publish(folder: PreparedFolder, splits: Iterable[str], languages: Sequence[str]) -> list[Path]:
+    """Copy the raw texts to the folder of the data-bin, and return those of valid, test, test1 ... there.
+
+    An earlier preparation into the folder may have had more test sets, which are not listed."""
     for raw in sorted(folder.subword_text.glob("*.raw.*")):
         with raw.open("rb") as text, completed(folder.path / raw.name) as copy:
             shutil.copyfileobj(text, copy)
-    names = splits(folder.path, f"raw.{languages[0]}")[1:]
-    return [folder.raw(name, language) for name in names for language in languages]
+    return [folder.raw(name, language) for name in splits if name != "train" for language in languages]

@@ -117,6 +117,17 @@ def test_further_test_sets_are_subsets_of_their_own(options: list[object], undis
         assert after[f"test1.raw.{language}"] == before[f"valid.raw.{language}"]
 
 
+def test_a_preparation_from_the_start_does_not_list_raw_texts_of_the_one_before(
+    options: list[object], undisturbed: Path, tmp_path: Path
+) -> None:
+    """The folder `stages` is removed, as messages advise, and all is prepared again, now without test1."""
+    valid = options[options.index("--valid") + 1 : options.index("--valid") + 3]
+    assert prepare(tmp_path, options, "--test", *valid) == 0
+    shutil.rmtree(tmp_path / "stages")
+    assert prepare(tmp_path, options) == 0
+    assert hashes(tmp_path) == hashes(undisturbed)
+
+
 def state(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.name not in (folder.name, ".lock")}
 
