@@ -32,6 +32,7 @@ class Options:
     vocabulary: int | None = None
     deduplicate: bool | None = None
     normalise_punctuation: bool | None = None
+    remove_nonprinting: bool | None = None
     normalise_test: bool | None = None
     lowercase: bool | None = None
     min_length: int | None = None

@@ -201,7 +201,8 @@ def check_own_files(request: PrepareRequest) -> None:
 
 def with_options(protocol: TextProtocol, request: PrepareRequest) -> TextProtocol:
     """Return the protocol with the options of the request in place of its values."""
-    flags = {name: getattr(request, name) for name in ("normalise_punctuation", "normalise_test", "lowercase")}
+    names = ("normalise_punctuation", "remove_nonprinting", "normalise_test", "lowercase")
+    flags = {name: getattr(request, name) for name in names}
     lengths = replace(
         protocol.lengths,
         min=request.min_length or protocol.lengths.min,

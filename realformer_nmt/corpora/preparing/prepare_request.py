@@ -68,6 +68,11 @@ class PrepareRequest(Request):
     normalise_punctuation: bool | None = option(
         "normalise training and validation data, as Moses does", None, group=TEXT
     )
+    remove_nonprinting: bool | None = option(
+        "make spaces of characters that are not printed, also of joiners within Persian or Sinhala words",
+        None,
+        group=TEXT,
+    )
     normalise_test: bool | None = option(
         "normalise test data too, and remove non-printing characters", None, group=TEXT
     )

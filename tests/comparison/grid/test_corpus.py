@@ -44,6 +44,7 @@ def test_options_reach_prepare_as_they_are_written(tmp_path: Path) -> None:
 def test_a_switch_that_the_corpus_turns_on_can_be_turned_off(tmp_path: Path, written: str, expected: bool) -> None:
     args = prepared(tmp_path, f"lowercase = {written}\nnormalise-punctuation = {written}\nnormalise_test = {written}")
     assert (args.lowercase, args.normalise_punctuation, args.normalise_test) == (expected,) * 3
+    assert prepared(tmp_path, f"remove_nonprinting = {written}").remove_nonprinting is expected
 
 
 @pytest.mark.parametrize(

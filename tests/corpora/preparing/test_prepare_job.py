@@ -1,5 +1,6 @@
 """A job refuses texts of which no pair remains, and files that change while it reads them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest_schema import Lengths, TextProtocol
 from realformer_nmt.corpora.preparing import prepare as preparing
 from realformer_nmt.corpora.preparing.clean_splits import Plan, write_texts
+from realformer_nmt.corpora.preparing.cleaning import cleaned
 from realformer_nmt.corpora.preparing.prepare import PrepareSteps
 from realformer_nmt.corpora.preparing.prepare_job import PrepareJob, job
 from realformer_nmt.corpora.preparing.prepare_record import PartCounts
@@ -76,6 +78,20 @@ def test_a_file_that_is_edited_while_it_is_read_is_refused(tmp_path: Path, monke
     with pytest.raises(UserError, match=rf"{text} was changed while it was read; run this again"):
         request.run()
     assert not (folder / "stages" / "text.json").exists()
+
+
+@pytest.mark.parametrize("name", ["train", "valid", "test"])
+def test_words_with_joiners_stay_whole_if_asked(name: str, tmp_path: Path) -> None:
+    """The words are Persian for "I want", with a non-joiner, and Sinhala for "Sri", with a joiner."""
+    words = ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0dc1\u0dca\u200d\u0dbb\u0dd3"]
+    text = tmp_path / "text"
+    request = PrepareRequest(source="fa", target="si", train=((text, text),), held_out=2, folder=tmp_path)
+    for value, expected in {None: 4, True: 4, False: 2}.items():
+        plan = job(replace(request, remove_nonprinting=value)).plan
+        for steps in plan.steps(name, "text"):
+            (line,) = cleaned(f"{' '.join(words)}\n".encode(), steps)
+            assert len(line.split()) == expected
+            assert (line.split() == words) == (value is False)
 
 
 @pytest.mark.parametrize(("ratio", "rest"), [(9, 5), (1000, 40)])
