@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from fairseq.models import BaseFairseqModel
 from msgspec import UNSET
@@ -14,9 +15,11 @@ from realformer_nmt.analysis.figures import depth_figures, lines, matrices, viol
 from realformer_nmt.analysis.figures.lines import Line
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.analysis.loaded_model import LoadedModel
+from realformer_nmt.analysis.measures.alignment import Links
 from realformer_nmt.analysis.measures.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.sentence import Sentence
-from realformer_nmt.analysis.text_readers import reader
+from realformer_nmt.analysis.text import Text
+from realformer_nmt.analysis.text_readers import Reader, reader
 from realformer_nmt.checkpoints import inspection, model_in_run
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages.provenance import number_of_models
@@ -29,6 +32,16 @@ RECORD = "analysis.json"
 KINDS = ("entropy", "divergence", "looks")  # figures that every run may draw; others are claimed when they are drawn
 
 
+class ModelInputs(NamedTuple):
+    """Inputs of the measures of one model, which fit it."""
+
+    name: str
+    path: Path  # of its checkpoint
+    text: Text  # without the sentences that are too long for it
+    links: list[Links] | None  # of a manual alignment
+    sentence: Sentence | None  # with its attention, where --sentence is given
+
+
 def run(request: AnalyseRequest) -> int:
     paths = loaded_model.paths_by_name(request.models)
     data = request.data or model_in_run.trained_on(next(iter(paths.values())))
@@ -39,19 +52,12 @@ def run(request: AnalyseRequest) -> int:
         return 0
     origin = stage.new_origin()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
-    heads, records, sentences = {}, [], {}
-    for name, path in paths.items():
-        read = readers[name].read(data, request.subset, request.sentences)
-        links = readers[name].links(request.alignment, read) if request.alignment else None
-        model = loaded_model.load(name, path, inspection.build_any)
-        loaded_model.check_dictionaries(model, data, *read.dictionaries)
-        fitting = read.within(model.model.max_positions())
-        model.model.to(attention_pass.device(request.cpu))
-        heads[name] = attention_pass.attention(model, fitting, links)
-        layers = depth.study(model, fitting.sample(depth.SENTENCES))
-        if line is not None:
-            sentences[name] = readers[name].sentence(model.model, read, line)
-        records.append(analysed(model, len(fitting.indices), heads[name], layers, sentences.get(name)))
+    inputs = [read_inputs(request, data, readers[name], name, line) for name in paths]
+    heads, records = {}, []
+    for each in inputs:
+        heads[each.name], model = measure(request, each)
+        records.append(model)
+    sentences = {each.name: each.sentence for each in inputs if each.sentence}
     depths = {record.name: record.depth for record in records}
     files = write(drawings(heads) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
     record = AnalysisRecord(
@@ -64,6 +70,30 @@ def run(request: AnalyseRequest) -> int:
     stage.write(record)
     print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
+
+
+def read_inputs(request: AnalyseRequest, data: Path, reader: Reader, name: str, line: str | None) -> ModelInputs:
+    """Read what a model is measured on, and its sentence with it; raise an error where they do not fit the model.
+
+    All models are checked before the first is measured, because measuring takes long.
+    """
+    read = reader.read(data, request.subset, request.sentences)
+    links = reader.links(request.alignment, read) if request.alignment else None
+    model = loaded_model.load(name, reader.path, inspection.build_any)
+    loaded_model.check_dictionaries(model, data, *read.dictionaries)
+    fitting = read.within(model.model.max_positions())
+    model.model.to(attention_pass.device(request.cpu))
+    result = None if line is None else reader.sentence(model.model, read, line)
+    return ModelInputs(name, reader.path, fitting, links, result)
+
+
+def measure(request: AnalyseRequest, inputs: ModelInputs) -> tuple[Heads, AnalysedModel]:
+    """Measure a model, loaded anew so that only one is in memory."""
+    model = loaded_model.load(inputs.name, inputs.path, inspection.build_any)
+    model.model.to(attention_pass.device(request.cpu))
+    heads = attention_pass.attention(model, inputs.text, inputs.links)
+    layers = depth.study(model, inputs.text.sample(depth.SENTENCES))
+    return heads, analysed(model, len(inputs.text.indices), heads, layers, inputs.sentence)
 
 
 def analysed(

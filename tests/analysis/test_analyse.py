@@ -14,7 +14,7 @@ from programs.program import realformer_nmt
 from scipy.stats import entropy
 from tiny_models import analysed, saved
 
-from realformer_nmt.analysis import loaded_model
+from realformer_nmt.analysis import attention_pass, loaded_model
 from realformer_nmt.analysis.analyse import AnalyseRequest
 from realformer_nmt.analysis.analysis_record import AnalysisRecord
 from realformer_nmt.analysis.hooks import CHAINS
@@ -148,6 +148,26 @@ def test_errors_are_one_line(words: list[str], message: str, models: Path, tmp_p
     assert message.format(models=models) in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out" / "analysis.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("second", "words", "message"),
+    [
+        ("other.pt", (), "give the --data that it was trained on"),
+        ("short.pt", ("--sentence", "a b c d e f"), "--sentence has 7 tokens, and the model has room for 6"),
+    ],
+)
+def test_a_model_that_does_not_fit_is_refused_before_another_is_measured(
+    second: str, words: tuple[str, ...], message: str, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if second == "short.pt":
+        toy = model_in_run.trained_on(models / "pre.pt")
+        saved.save(tmp_path / second, saved.state(toy, "--max-source-positions", "6"))
+    path = next(folder / second for folder in (models, tmp_path) if (folder / second).is_file())
+    monkeypatch.setattr(attention_pass, "attention", None)  # a call would raise TypeError
+    request = argv.read(AnalyseRequest, models / "run", path, "--output", tmp_path / "out", "--cpu", *words)
+    with pytest.raises(UserError, match=message):
+        request.run()
 
 
 def test_a_record_stays_where_the_sentence_is_refused(models: Path, tmp_path: Path) -> None:
