@@ -14,7 +14,7 @@ from programs.program import realformer_nmt
 from scipy.stats import entropy
 from tiny_models import analysed, saved
 
-from realformer_nmt.analysis import attention_pass, loaded_model
+from realformer_nmt.analysis import analysis_run, attention_pass, loaded_model
 from realformer_nmt.analysis.analyse import AnalyseRequest
 from realformer_nmt.analysis.analysis_record import AnalysisRecord
 from realformer_nmt.analysis.hooks import CHAINS
@@ -78,9 +78,8 @@ def test_attention_that_is_even_has_the_entropy_of_the_lengths(toy_corpus: Path,
 
 def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
     names = json.loads((filled / "analysis.json").read_text())["figures"]
-    assert {name.rpartition(".")[0] for name in names} >= {
-        f"{kind}_{chain}" for kind in ("entropy", "divergence", "looks") for chain in CHAINS
-    } | {
+    drawn = {name.rpartition(".")[0] for name in names}
+    assert drawn >= {f"{kind}_{chain}" for kind in ("entropy", "divergence", "looks") for chain in CHAINS} | {
         "gradients",
         "stream",
         "branches",
@@ -91,6 +90,8 @@ def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
         "cka",
         "left_out",
     } | {f"sentence_{chain}_{n}" for chain in CHAINS for n in (1, 2)}
+    request = argv.read(AnalyseRequest, "run", "pre.pt", "--output", filled, "--sentence", "a b c")
+    assert drawn == set(analysis_run.figure_names(request))
     for name in names:
         content = (filled / name).read_bytes()
         if name.endswith(".svg"):
@@ -168,6 +169,18 @@ def test_a_model_that_does_not_fit_is_refused_before_another_is_measured(
     request = argv.read(AnalyseRequest, models / "run", path, "--output", tmp_path / "out", "--cpu", *words)
     with pytest.raises(UserError, match=message):
         request.run()
+
+
+@pytest.mark.parametrize("name", ["left_out.png", "sentence_decoder_1.svg"])
+def test_a_foreign_file_in_place_of_a_figure_is_refused_before_a_model_is_measured(
+    name: str, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_text("mine")
+    monkeypatch.setattr(attention_pass, "attention", None)  # a call would raise TypeError
+    request = argv.read(AnalyseRequest, models / "pre.pt", "--output", tmp_path, "--sentence", "a b", "--cpu")
+    with pytest.raises(UserError, match=f"{name} exists and was not written by `realformer-nmt analyse`"):
+        request.run()
+    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_a_record_stays_where_the_sentence_is_refused(models: Path, tmp_path: Path) -> None:
