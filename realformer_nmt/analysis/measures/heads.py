@@ -102,8 +102,9 @@ class Heads:
         self.chains[chain].add(layer, probabilities, read.ne(self.words.pad), self._looks[chain])
         if self.aligned and self.links and chain == CROSS:
             for row, index in enumerate(self._batch.indices):
-                source, target = self.words.subwords(self._batch, row)
-                self.aligned.add(layer, probabilities[row], source, target, self.links[index])
+                if self.words.shows_words(self._batch, row):
+                    source, target = self.words.subwords(self._batch, row)
+                    self.aligned.add(layer, probabilities[row], source, target, self.links[index])
 
     def record(self) -> AttentionFigures:
         chains = {name: chain.record() for name, chain in self.chains.items()}

@@ -22,11 +22,17 @@ class TokenClasses:
         self.dictionaries = dictionaries
         self.pad, self.end = int(dictionaries[0].pad()), int(dictionaries[0].eos())
         self.punctuation = [punctuation(words).to(device) for words in self.dictionaries]
+        self.marked = [any(map(has_mark, words.symbols)) for words in self.dictionaries]
 
     def subwords(self, batch: Batch, row: int) -> list[list[str]]:
         """Return one sentence's source and target without their end symbols."""
         sides = zip(self.dictionaries, (batch.source, batch.target), strict=True)
         return [[words[n] for n in tokens[row].tolist() if n not in (self.pad, self.end)] for words, tokens in sides]
+
+    def shows_words(self, batch: Batch, row: int) -> bool:
+        """Tell whether the words of one sentence can be told apart: an unknown subword has lost its mark."""
+        sides = zip(self.dictionaries, (batch.source, batch.target), self.marked, strict=True)
+        return not any(marked and bool(tokens[row].eq(words.unk()).any()) for words, tokens, marked in sides)
 
     def looks(self, batch: Batch) -> dict[str, dict[str, Tensor]]:
         """Return a mask for each chain and each kind of position; a mask broadcasts to B x T x S."""
@@ -54,6 +60,11 @@ def is_punctuation(subword: str) -> bool:
     """Return whether a subword is only punctuation, which Moses may write as XML entities or, in a word, as @-@."""
     text = html.unescape(subword.replace(SPACE, "").removesuffix(JOINT))
     return bool(text) and all(unicodedata.category(letter)[0] in "PS" for letter in text)
+
+
+def has_mark(subword: str) -> bool:
+    """Tell whether a subword shows that it begins a word, or that it does not end one."""
+    return subword.startswith(SPACE) or subword.endswith(JOINT)
 
 
 def word_of_each(subwords: list[str]) -> list[int]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from fairseq.data import Dictionary
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy as scipy_entropy
 from tiny_models.tiny import EOS, PAD, build, dictionary
@@ -117,3 +118,24 @@ def test_where_heads_look() -> None:
     assert looks["punctuation"] == pytest.approx([3 / 7, 1])
     assert looks["end"] == [0, 0]
     assert record.share_of_heads == {"previous": 0.5, "same": 0, "next": 0, "punctuation": 0.5, "end": 0}
+
+
+@pytest.mark.parametrize(
+    ("line", "last_word", "rate"), [("ab@@ c d", 1, 0), ("\u2581ab c \u2581d", 1, 0), ("ab c d", 2, 1 - 4 / 6)]
+)
+def test_a_sentence_in_which_an_unknown_subword_hides_the_words_is_not_aligned(
+    line: str, last_word: int, rate: float
+) -> None:
+    """The first sentence is aligned without an error; the second has no links, and errors alone where it counts."""
+    words = Dictionary()
+    first, second, third = (words.add_symbol(subword) for subword in line.split())
+    source = torch.tensor([[first, second, third, EOS], [first, words.unk(), third, EOS]])
+    target = torch.tensor([[third, third, EOS]] * 2)
+    perfect = frozenset({(0, 0), (last_word, 1)})
+    links = [Links(perfect, perfect), Links(frozenset(), frozenset())]
+    classes = TokenClasses((words, words), torch.device("cpu"))
+    heads = Heads(dict.fromkeys(hooks.CHAINS, (1, 1)), classes, links)
+    heads.begin(Batch([0, 1], {"encoder": source, "decoder": target}, target))
+    heads.see("encoder-decoder", 1, torch.stack([torch.eye(4)[[0, 2, 3]]] * 2)[:, None])
+    assert heads.aligned
+    assert heads.aligned.rate().tolist() == [[pytest.approx(rate)]]
