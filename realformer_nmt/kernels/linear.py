@@ -71,7 +71,8 @@ class Products:
                 )
             return
         check_supported(precision)
-        if has_onednn():
+        # Changes of weights made in torch.inference_mode go unseen; in another precision the weights are released
+        if has_onednn() and (precision != EXACT or not any(map(torch.is_inference, weights))):
             for parameter in _parameters(self.layers):
                 parameter.__class__ = Watched
             weight = torch.cat([weight.detach() for weight in weights])
@@ -143,7 +144,12 @@ class Watched(nn.Parameter):
 
 def _states(layers: Sequence[nn.Linear]) -> list[tuple[int, ...]]:
     """Return what changes when weights are written to, moved or cast: version, address, accesses."""
-    return [(each._version, each.data_ptr(), getattr(each, "accesses", 0)) for each in _parameters(layers)]
+    return [(_version(each), each.data_ptr(), getattr(each, "accesses", 0)) for each in _parameters(layers)]
+
+
+def _version(weight: Tensor) -> int:
+    """Return the number of writes to a weight; one made in torch.inference_mode counts none."""
+    return 0 if weight.is_inference() else weight._version
 
 
 def _parameters(layers: Sequence[nn.Linear]) -> list[nn.Parameter]:

@@ -78,6 +78,19 @@ def test_a_bias_changed_after_it_was_laid_out_counts() -> None:
         torch.testing.assert_close(change, torch.full((2, 7), expected), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", precision.supported())
+def test_a_model_that_is_loaded_in_inference_mode_decodes(name: str) -> None:
+    """Its weights have no version, so a change that is made in this mode must count without one."""
+    expected, x = linear.linear(64, 7), torch.randn(3, 64)
+    with torch.inference_mode():
+        layer = linear.linear(64, 7)
+        layer.make_generation_fast_(precision=name)
+        layer(x)
+        if name == precision.EXACT:
+            layer.load_state_dict(expected.state_dict())
+            torch.testing.assert_close(layer(x), expected(x))
+
+
 @pytest.mark.parametrize("prepared", [True, False])
 def test_a_copied_layer_has_weights_of_its_own(prepared: bool) -> None:
     layer, x = linear.linear(64, 7), torch.randn(3, 64)
