@@ -81,7 +81,7 @@ class Translator:
 
     def loaded(self, decoding: SearchOptions) -> Loaded:
         """Read each checkpoint once for each precision: with and without alignments the weights are the same."""
-        with self._loading:
+        with self._loading, torch.inference_mode(False):  # the weights outlast the mode
             if decoding.precision not in self._loaded:
                 plain = load_models(self.checkpoints, self.corpus, self.device, decoding.precision)
                 aligning = plain._replace(models=[attending(model) for model in plain.models])

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from programs import commands
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.serving import translator
-from realformer_nmt.serving.decoding import Hypothesis
+from realformer_nmt.serving.decoding import Hypothesis, SearchOptions
 from realformer_nmt.serving.translator import Translator
 
 LINE = re.compile(r"([HA])-(\d+)\t(.*)")
@@ -79,6 +80,18 @@ def test_threads_get_what_one_gets(precision: str, run: Path, texts: list[str], 
     with ThreadPoolExecutor(4) as threads:
         together = [threads.submit(model.translate, some, precision=precision) for some in ([texts[0]], texts) * 4]
     assert [answer.result() for answer in together] == [alone[:1], alone] * 4
+
+
+@pytest.mark.parametrize("precision", supported())
+def test_in_inference_mode_it_loads_and_translates_as_elsewhere(
+    precision: str, model: Translator, run: Path, texts: list[str], toy_corpus: Path
+) -> None:
+    with torch.inference_mode():
+        loaded = realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)
+        translations = loaded.translate(texts, precision=precision)
+    assert translations == loaded.translate(texts, precision=precision) == model.translate(texts, precision=precision)
+    (decoder,) = (each.decoder for each in loaded.loaded(SearchOptions(precision=precision)).models)
+    assert not any(weight.is_inference() for weight in decoder.parameters())  # these would decode in torch's own form
 
 
 def test_what_has_no_end_is_answered_as_it_comes(
