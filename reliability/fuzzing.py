@@ -83,7 +83,7 @@ def reckon_with(path: Path) -> ResultRow:
         settings=measured_cell.settings(TrainRecord(), None, run),
     )
     json.dumps([provenance.shared([cell]), setting_differences.settings([cell])])
-    return summary.row([cell, cell])
+    return summary.row([cell, cell], "bleu")
 
 
 def check_sound(index: Path) -> None:
