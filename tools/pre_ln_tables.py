@@ -4,6 +4,7 @@ A table stands between `<!-- table NAME -->` and `<!-- end -->`.
 """
 
 import json
+import statistics
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -81,6 +82,21 @@ def longer() -> str:
     return _table(["updates", *heads], rows)
 
 
+def longer_seeds() -> str:
+    """A row a family: its loss after each epoch of the longer training, over the seeds that are trained."""
+    curves: dict[str, list[dict[int, float]]] = {}
+    for record in sorted(RESULTS.glob("multi30k_128/longer*.json")):
+        for cell in _read(str(record.relative_to(RESULTS)))["cells"]:
+            points = {point["update"]: point["nll_loss"] for point in cell["curves"]["valid"]}
+            curves.setdefault(cell["family"], []).append(points)
+    updates = sorted({update for of_seeds in curves.values() for curve in of_seeds for update in curve})
+    rows = [
+        [f"`{family}`", len(of_seeds), *(_spread([curve[update] for curve in of_seeds]) for update in updates)]
+        for family, of_seeds in sorted(curves.items())
+    ]
+    return _table(["family", "seeds", *map(str, updates)], rows)
+
+
 def gradients() -> str:
     rows = [
         [
@@ -107,6 +123,10 @@ def _mean(mean: float, deviation: float | None) -> str:
     return _figure(mean, 2) if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
 
 
+def _spread(values: list[float]) -> str:
+    return _mean(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
+
+
 def _figure(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:.{digits}f}"
 
@@ -127,6 +147,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "dropout": partial(ablation, "ablations_dropout"),
     "deep": partial(by_budget, "quickstart_longer"),
     "longer": longer,
+    "longer_seeds": longer_seeds,
 }
 
 if __name__ == "__main__":
