@@ -56,7 +56,7 @@ class ResultRow(Struct, frozen=True, kw_only=True):
     depth: str
     axes: dict[str, Number] = {}
     cells: list[str] = []
-    seeds: int  # that are done and scored by the metric that is drawn
+    seeds: int  # that are done and scored by the metric that is drawn; if none is, by any
     failed: int
     states: list[str]
     scores: dict[str, MeanScore] = {}

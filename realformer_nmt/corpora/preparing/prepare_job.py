@@ -16,8 +16,7 @@ from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS
 from realformer_nmt.data_bins.languages import check_language
 from realformer_nmt.data_bins.prepared_folder import TEXT
 
-LENGTH_REASONS = ("too_long", "too_short", "ratio")
-MANY = 1 / 4  # of the training pairs, more than the filter drops from a corpus that it suits
+MANY = 1 / 4  # of the training pairs: the filter drops fewer from a corpus that it suits
 DEFAULT_PROTOCOL = TextProtocol(  # for files that no manifest describes
     normalise_punctuation=False,
     remove_nonprinting=True,
@@ -97,17 +96,15 @@ def describe(corpus: Corpus) -> dict[str, object]:
     return {**parts, "archives": {archive.name: archive.packings[0].check for archive in corpus.archives}}
 
 
-def length_warning(parts: Sequence[PartCounts]) -> str | None:
-    """Return a warning if the length filter drops many training pairs, as of a language without spaces."""
+def ratio_warning(parts: Sequence[PartCounts]) -> str | None:
+    """Return a warning if the ratio of lengths drops many training pairs, as of a language without spaces."""
     training = [part for part in parts if part.split == "train"]
-    counts = {reason: sum(part.dropped.get(reason, 0) for part in training) for reason in LENGTH_REASONS}
-    pairs, dropped = sum(part.pairs for part in training), sum(counts.values())
+    pairs, dropped = sum(part.pairs for part in training), sum(part.dropped.get("ratio", 0) for part in training)
     if dropped <= MANY * pairs:
         return None
-    reasons = ", ".join(f"{reason} {count:,}" for reason, count in counts.items() if count)
     return (
-        f"{TEXT}: {dropped:,} of {pairs:,} training pairs were dropped by their lengths in words ({reasons}); "
-        "for a language without spaces between words, give a larger --ratio, such as 1000"
+        f"{TEXT}: {dropped:,} of {pairs:,} training pairs were dropped because one side has many times the words of "
+        "the other; for a language without spaces between words, give a larger --ratio, such as 1000"
     )
 
 
