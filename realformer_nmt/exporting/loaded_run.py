@@ -130,5 +130,5 @@ def config(source: LoadedRun) -> dict[str, object]:
     words = [dictionary(file) for file in source.dictionaries]
     symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
     limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
-    special = {"pad": words[1].pad(), "eos": words[1].eos(), "unk": words[1].unk()}
+    special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}
     return {"languages": source.corpus.languages, "subwords": source.corpus.subwords, **special, **limits, **symbols}

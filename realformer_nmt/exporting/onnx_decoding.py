@@ -20,7 +20,8 @@ class OnnxTranslator:
 
     def translate(self, pieces: list[str], beam: int = 5, penalty: float = 1.0, longest: int = 200) -> list[str]:
         source = [*(self.numbers.get(piece, self.config["unk"]) for piece in pieces), self.config["eos"]]
-        return [self.config["target_words"][number] for number in self.search(source, beam, penalty, longest)[0][1]]
+        numbers = self.search(source, beam, penalty, longest)[0][1]
+        return [self.config["target_words"][number] for number in numbers if number != self.config["bos"]]
 
     def search(self, source: list[int], beam: int, penalty: float, longest: int) -> list[tuple[float, list[int]]]:
         """Score and tokens of each hypothesis, the best first: the log of its probability by its length ** penalty."""
@@ -52,7 +53,10 @@ class OnnxTranslator:
 if __name__ == "__main__":
     model, file = OnnxTranslator(Path(__file__).parent), Path(__file__).with_name("sentencepiece.model")
     subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
-    for text in (" ".join(line.decode("utf-8-sig").split()) for line in sys.stdin.buffer):  # lines end at \n alone
+    for number, line in enumerate(sys.stdin.buffer, 1):  # lines end at \n alone
+        if line.decode(errors="ignore").encode() != line:
+            sys.exit(f"standard input, line {number}: not UTF-8; convert the text, for instance with iconv")
+        text = " ".join(line.decode("utf-8-sig" if number == 1 else "utf-8").split())  # the first may have a mark
         pieces = subwords.encode(text, out_type=str) if subwords else text.split()
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")

@@ -25,15 +25,15 @@ class TorchTranslator:
         numbers = [self.numbers.get(piece, self.config["unk"]) for piece in pieces]
         padding, *source = self.encoder(torch.tensor([[*numbers, eos]]))
         state = [torch.zeros(shape) for shape in self.config["state"]]
-        token, words = torch.tensor([[eos]]), []
+        token, written = torch.tensor([[eos]]), []
         for length in range(min(longest, self.config["longest_target"] - 1)):
             scores, *state = self.step(token, padding, *state, *source)
             scores[:, [pad, pad if length else eos]] = -torch.inf
             token = scores.argmax(1, keepdim=True)
             if token.item() == eos:
                 break
-            words.append(self.config["target_words"][token.item()])
-        return words
+            written.append(token.item())
+        return [self.config["target_words"][number] for number in written if number != self.config["bos"]]
 
 
 if __name__ == "__main__":
@@ -46,7 +46,10 @@ if __name__ == "__main__":
         from sentencepiece import SentencePieceProcessor
 
         subwords = SentencePieceProcessor(model_file=str(file))
-    for text in (" ".join(line.decode("utf-8-sig").split()) for line in sys.stdin.buffer):  # lines end at \n alone
+    for number, line in enumerate(sys.stdin.buffer, 1):  # lines end at \n alone
+        if line.decode(errors="ignore").encode() != line:
+            sys.exit(f"standard input, line {number}: not UTF-8; convert the text, for instance with iconv")
+        text = " ".join(line.decode("utf-8-sig" if number == 1 else "utf-8").split())  # the first may have a mark
         pieces = subwords.encode(text, out_type=str) if subwords else text.split()
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")

@@ -38,12 +38,41 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
     lines.append("a word\r unknown\u2028here")  # one line, with white space in it
     text = "\ufeff" + "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
     program = folder / "translate.py"
-    assert len(program.read_text().splitlines()) <= 60  # as docs/exporting.md says
+    assert len(program.read_text().splitlines()) <= 64  # as docs/exporting.md says
     words = [sys.executable, "-c", WITHOUT_TORCH, str(program)]
     done = subprocess.run(words, input=text, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
     assert done.stdout.splitlines() == model.translate(["", "a word unknown", *lines])
+
+
+def test_its_program_leaves_out_beginnings_as_ours(tmp_path: Path, toy_corpus: Path) -> None:
+    """<s> is left out of translations, and U+FEFF of the first line alone."""
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.4)
+    exportable.prefer_beginnings(checkpoint, word=4)
+    folder = exported(checkpoint, toy_corpus, tmp_path / "made")
+    lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:4]
+    lines.append(f"\ufeff{lines[0]}")
+    text = "\ufeff" + "".join(f"{line}\n" for line in lines)
+    done = subprocess.run(
+        [sys.executable, folder / "translate.py"], input=text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
+    assert done.stdout.splitlines() == model.translate(lines)
+    assert done.stdout.splitlines()[0] != done.stdout.splitlines()[-1]
+    keeping = onnx_decoding.OnnxTranslator(folder)
+    keeping.config["bos"] = None
+    assert any("<s>" in keeping.translate(line.split()) for line in lines)
+
+
+def test_its_program_names_a_line_that_is_not_utf8(tmp_path: Path, toy_corpus: Path) -> None:
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.4)
+    program = exported(checkpoint, toy_corpus, tmp_path / "made") / "translate.py"
+    text = "a b\nM\xe4rz\n".encode("latin-1")
+    done = subprocess.run([sys.executable, program], input=text, capture_output=True, check=False)
+    assert (done.returncode, done.stdout.count(b"\n")) == (1, 1)
+    assert done.stderr == b"standard input, line 2: not UTF-8; convert the text, for instance with iconv\n"
 
 
 def test_its_program_refuses_a_line_that_ours_refuses(tmp_path: Path, toy_corpus: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from programs import commands
 from programs.reports import parse
+from programs.runs import load_state
 from tiny_models import saved, tiny
 from torch import Tensor
 
@@ -44,6 +45,14 @@ def checkpoint(path: Path, data: Path, arch: str, *flags: str, margin: float = 0
     output[tiny.EOS :] += direction
     weights[last] += direction
     return saved.save(path, {**state, "model": weights})
+
+
+def prefer_beginnings(path: Path, word: int) -> None:
+    """Let a checkpoint write <s>, which no trained model does, wherever it would write a certain word."""
+    state = load_state(path)
+    output = state["model"]["decoder.output_projection.weight"]
+    output[tiny.BOS] = 1.1 * output[word]
+    saved.save(path, state)
 
 
 def greedy(path: Path, data: Path, texts: list[str]) -> list[list[str]]:

@@ -19,7 +19,7 @@ from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.topologies.topology import Topology
 
 Model = TypeVar("Model", bound=nn.Module)
-PAD, EOS = 1, 2
+BOS, PAD, EOS = 0, 1, 2
 SIZE = {
     f"{side}_{name}": value
     for side in ("encoder", "decoder")
