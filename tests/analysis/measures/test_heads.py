@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq.data import Dictionary
+from msgspec import UNSET
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy as scipy_entropy
 from tiny_models.tiny import EOS, PAD, build, dictionary
@@ -139,3 +140,17 @@ def test_a_sentence_in_which_an_unknown_subword_hides_the_words_is_not_aligned(
     heads.see("encoder-decoder", 1, torch.stack([torch.eye(4)[[0, 2, 3]]] * 2)[:, None])
     assert heads.aligned
     assert heads.aligned.rate().tolist() == [[pytest.approx(rate)]]
+
+
+def test_without_a_sentence_to_align_there_is_no_rate() -> None:
+    """Each sentence has an unknown subword in the middle of a word: in the record there is no figure, not 1."""
+    words = Dictionary()
+    first, last = words.add_symbol("ab@@"), words.add_symbol("c")
+    source, target = torch.tensor([[first, words.unk(), last, EOS]]), torch.tensor([[last, last, EOS]])
+    links = [Links(frozenset({(0, 0)}), frozenset({(0, 0)}))]
+    heads = Heads(dict.fromkeys(hooks.CHAINS, (2, 1)), TokenClasses((words, words), torch.device("cpu")), links)
+    heads.begin(Batch([0], {"encoder": source, "decoder": target}, target))
+    for chain, rows, columns in (("encoder", 4, 4), ("decoder", 3, 3), ("encoder-decoder", 3, 4)):
+        for layer in (1, 2):
+            heads.see(chain, layer, torch.eye(columns)[:rows][None, None])
+    assert heads.record().chains["encoder-decoder"].alignment_error_rate is UNSET
