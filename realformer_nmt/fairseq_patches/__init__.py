@@ -73,6 +73,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     stop_at_max_update.end_at_max_update,
     patience.save_the_patience,
     patience.resume_with_the_patience,
+    patience.end_at_the_patience,
     plateau.resume_with_the_epochs_of_lr_patience,
     plateau.follow_the_last_validation,
     elastic_resume.note_the_ranks,

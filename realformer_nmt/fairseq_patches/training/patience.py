@@ -1,15 +1,17 @@
-"""--patience of a training that is resumed: validations without an improvement count on."""
+"""--patience of a training that is resumed: validations without an improvement count on, and the end stays the end."""
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
 from fairseq.trainer import Trainer
 
-from realformer_nmt.fairseq_patches.patch import Original, patch
+from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 from realformer_nmt.fairseq_patches.training.stop_at_max_update import commands
 
 ENTRY = "patience"  # of a checkpoint's extra_state
 COUNTED = ("best", "num_runs")  # fairseq's attributes of its function
+logger = logging.getLogger(__name__)
 
 
 @patch(Trainer, "state_dict")
@@ -33,13 +35,29 @@ def resume_with_the_patience(
     fairseq begins again at 0. Finetuning, --reset-optimizer and --reset-meters do so here, too.
     """
     extra_state = original(trainer, filename, reset_optimizer, *args, **kwargs)
-    if extra_state and not reset_optimizer and not kwargs.get("reset_meters"):
-        for counts in counters():
-            counts.update(extra_state.get(ENTRY, {}))
+    resumes = extra_state and not reset_optimizer and not kwargs.get("reset_meters")
+    for counts in counters():
+        for name in COUNTED:
+            counts.pop(name, None)  # of an earlier training in this process
+        counts.update(extra_state.get(ENTRY, {}) if resumes else {})
     return extra_state
 
 
-def counters() -> Iterator[dict[str, object]]:
+def end_at_the_patience() -> None:
+    """Check --patience before the first update: fairseq checks it after an epoch more (fairseq_cli/train.py)."""
+    for module in commands():
+        replace(module, "train", train)
+
+
+def train(original: Original, cfg: Any, trainer: Any, task: Any, epoch_itr: Any) -> Any:
+    patience, count = cfg.checkpoint.patience, max((counts.get("num_runs", 0) for counts in counters()), default=0)
+    if not 0 < patience <= count:
+        return original(cfg, trainer, task, epoch_itr)
+    logger.info("nothing is left to train: validations without an improvement: %s of --patience %s", count, patience)
+    return [None], True  # validation losses; whether to stop
+
+
+def counters() -> Iterator[dict[str, float]]:
     """Yield the attributes of the function that counts, in the command that runs."""
     for module in commands():
         yield vars(module.should_stop_early)

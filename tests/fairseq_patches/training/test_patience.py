@@ -1,14 +1,19 @@
 """--patience of a training that is resumed, against one without interruption."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fairseq_cli import train
+from programs import commands
+from programs.processes import said
 
 from realformer_nmt.fairseq_patches.training import patience
 
 CFG = SimpleNamespace(checkpoint=SimpleNamespace(patience=2, maximize_best_checkpoint_metric=False))
+SIZE = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
+STILL = ("--optimizer", "sgd", "--lr", 1e-12, "--max-tokens", 400, "--cpu", "--num-workers", 0)  # the loss stays
 save, load = (apply.__wrapped__ for apply in (patience.save_the_patience, patience.resume_with_the_patience))
 
 
@@ -46,3 +51,33 @@ def test_another_training_begins_at_0(
     load(lambda *_, **__: state, None, "checkpoint_last.pt", reset_optimizer, reset_meters=reset_meters)
     assert not any(train.should_stop_early(CFG, loss) for loss in (4.0, 4.5))
     assert train.should_stop_early(CFG, 5.0)
+
+
+def test_a_second_training_in_a_process_begins_at_0(counter: dict[str, Any]) -> None:
+    counter.update(best=3.0, num_runs=2)
+    load(lambda *_, **__: None, None, "checkpoint_last.pt", reset_meters=False)
+    assert patience.train(lambda *_: "trained", CFG, None, None, None) == "trained"
+
+
+@pytest.mark.parametrize(("most", "counted", "result"), [(2, 2, "ended"), (3, 2, "trained"), (-1, 2, "trained")])
+def test_it_trains_on_with_a_larger_patience_alone(
+    most: int, counted: int, result: str, counter: dict[str, Any]
+) -> None:
+    counter.update(best=3.0, num_runs=counted)
+    cfg = SimpleNamespace(checkpoint=SimpleNamespace(patience=most))
+    ended = patience.train(lambda *_: "trained", cfg, None, None, None)
+    assert ended == (([None], True) if result == "ended" else "trained")
+
+
+def test_started_again_a_training_that_it_ended_stays_as_it_is(
+    toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
+    """The second epoch is no better than the first: fairseq alone would train a third."""
+    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *STILL, "--patience", 1]
+    command = [*commands.fairseq("train"), *map(str, [*words, "--max-epoch", 5, "--save-dir", tmp_path])]
+    assert "early stop since" in said(command, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.pt")}
+    assert "checkpoint2.pt" in before
+    again = said(command, tmp_path)
+    assert "nothing is left to train: validations without an improvement: 1 of --patience 1" in again
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.pt")} == before
