@@ -108,7 +108,8 @@ class PrepareSteps:
         members = fetch_texts(job.corpus, request.folder, job.archives, quiet=request.quiet) if job.corpus else {}
         counts = write_texts(job.parts(members), job.plan, request.workers, out, request.quiet)
         job.check_pairs(counts)
-        if warning := prepare_job.ratio_warning(counts):
+        warnings = (prepare_job.ratio_warning(counts), prepare_job.shared_text_warning(job.own_files or {}))
+        for warning in filter(None, warnings):
             print(warning, file=sys.stderr)
         return TextRecord(parts=counts)
 

@@ -1,5 +1,6 @@
 """The job that a request of `prepare` describes: a manifest's corpus or the user's files, and how to prepare them."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -106,6 +107,19 @@ def ratio_warning(parts: Sequence[PartCounts]) -> str | None:
         f"{TEXT}: {dropped:,} of {pairs:,} training pairs were dropped because one side has many times the words of "
         "the other; for a language without spaces between words, give a larger --ratio, such as 1000"
     )
+
+
+def shared_text_warning(parts: Mapping[str, Sequence[Files]]) -> str | None:
+    """Return a warning if a file of the training text is also one of validation or test text."""
+    training = {os.path.realpath(path) for part in parts.get("train", ()) for path in (part.source, part.target)}
+    held_out = [(split, path) for split in parts for part in parts[split] for path in (part.source, part.target)]
+    for split, path in held_out:
+        if split != "train" and os.path.realpath(path) in training:
+            return (
+                f"{TEXT}: {path} is a text of train and of {split}: scores on it say nothing about new text; "
+                "give each split text of its own, or --held-out N in place of --valid"
+            )
+    return None
 
 
 def _check_split(split: str, parts: Sequence[PartCounts]) -> None:

@@ -114,3 +114,34 @@ def test_training_pairs_of_a_language_without_spaces_are_not_lost_in_silence(
     warned = capsys.readouterr().err
     assert ("35 of 40 training pairs were dropped because one side has many times the words" in warned) == (rest < 40)
     assert ("--ratio" in warned) == (rest < 40)
+
+
+@pytest.mark.parametrize(
+    ("valid", "test", "shared"),
+    [
+        (("v.en", "v.de"), ("t.en", "t.de"), None),
+        (("v.en", "v.de"), ("v.en", "v.de"), None),  # a test set of the validation text
+        (("v.en", "v.de"), ("t.en", "a.de"), "a.de is a text of train and of test:"),
+        (("link.en", "v.de"), ("t.en", "t.de"), "link.en is a text of train and of valid:"),
+    ],
+)
+def test_text_of_train_in_another_split_is_not_overlooked(
+    valid: tuple[str, str],
+    test: tuple[str, str],
+    shared: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The training text is given twice, which gives it more weight."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "v", "t"):
+        for language in ("en", "de"):
+            Path(f"{name}.{language}").write_text("a b\n" * 9, encoding="utf-8")
+    Path("link.en").symlink_to("a.en")
+    train, out = (Path("a.en"), Path("a.de")), Path("text")
+    pairs = {"valid": [tuple(map(Path, valid))], "test": [tuple(map(Path, test))], "train": [train, train]}
+    request = PrepareRequest(source="en", target="de", folder=tmp_path, workers=1, quiet=True, **pairs)
+    out.mkdir()
+    PrepareSteps(job(request), PreparedFolder(tmp_path), request).clean(out)
+    assert capsys.readouterr().err.startswith(f"text: {shared}") if shared else not capsys.readouterr().err
