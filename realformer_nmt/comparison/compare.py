@@ -143,19 +143,23 @@ def merge_folders(
 
 def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> list[str]:
     """Run all cells, those that wait for a tuned setting once it is chosen, and return the errors of single cells."""
-    planned = tuning_choice.needed(grid, freshness.read(selected))
-    unfit = changed_cells(planned, request.fresh)
-    plan.check_trainings(planned)
-    if unfit and request.launcher == "slurm":
-        launcher.end_jobs(request.folder, [state.cell for state in unfit])
-    for state in unfit:
-        freshness.renew(state)
+    renew_changed(request, tuning_choice.needed(grid, freshness.read(selected)))
     launched: list[Cell] = []
     errors: list[str] = []
     while ready := [cell for cell in tuning_choice.ready(grid, freshness.read(selected)) if cell not in launched]:
         errors += launch(request, grid, ready, gpus)
         launched += ready
     return errors
+
+
+def renew_changed(request: CompareRequest, planned: Sequence[CellState]) -> None:
+    """Set aside what was made with other settings or files, which --fresh runs again; refuse it without --fresh."""
+    unfit = changed_cells(planned, request.fresh)
+    plan.check_trainings(planned)
+    if unfit and request.launcher == "slurm":
+        launcher.end_jobs(request.folder, [state.cell for state in unfit])
+    for state in unfit:
+        freshness.renew(state)
 
 
 def changed_cells(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
