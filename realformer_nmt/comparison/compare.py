@@ -143,10 +143,14 @@ def merge_folders(
 
 def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> list[str]:
     """Run all cells, those that wait for a tuned setting once it is chosen, and return the errors of single cells."""
-    renew_changed(request, tuning_choice.needed(grid, freshness.read(selected)))
+    planned = tuning_choice.needed(grid, freshness.read(selected))
+    renew_changed(request, planned)
+    checked = [state.cell for state in planned]
     launched: list[Cell] = []
     errors: list[str] = []
     while ready := [cell for cell in tuning_choice.ready(grid, freshness.read(selected)) if cell not in launched]:
+        # trainings that ran again may choose another setting, whose cells were not needed before
+        renew_changed(request, freshness.read(cell for cell in ready if cell not in checked))
         errors += launch(request, grid, ready, gpus)
         launched += ready
     return errors

@@ -2,18 +2,24 @@
 
 import contextlib
 import io
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from grids import comparisons
 from programs import commands
 
 from realformer_nmt.cli import main
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.comparison.grid.cell import Cell, Failure
+from realformer_nmt.common.stages.stage import Stage
+from realformer_nmt.comparison import compare
+from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.running import tuning_choice
+from realformer_nmt.comparison.running import plan, tuning_choice
 from realformer_nmt.comparison.running.freshness import read
 from reliability.fuzzed_inputs import RUN
 
@@ -108,6 +114,75 @@ def test_without_seeds_that_try_all_are_trained(cells: list[Cell]) -> None:
     grid = replace(GRID, tune_seeds=())
     assert tuning_choice.waiting_line(grid, read(cells)) == ""
     assert needed(cells, grid) == tuning_choice.ready(grid, read(cells)) == cells
+
+
+@dataclass(frozen=True)
+class Training:
+    """Request of a training that is its record alone."""
+
+    subcommand: ClassVar[str] = "train"
+    record: Path
+    dropout: float
+
+    def stage(self) -> Stage:
+        return Stage("train", self.record, {"dropout": self.dropout}, {})
+
+    def train(self, one: Cell, state: str, loss: float) -> None:
+        checksummed_json.write(self.record, {"made_from": {"settings": {"dropout": self.dropout}}, "outputs": {}})
+        checksummed_json.write(one.record_file, {"state": state, "evidence": None, "sessions": []})
+        checksummed_json.write(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
+
+
+def with_dropout(one: Cell, dropout: float) -> Cell:
+    record = one.folder / "train.json"
+    return replace(one, stages=(CellStage("train", Training(record, dropout), record),))
+
+
+def waves(cells: list[Cell], losses: dict[str, float], fresh: bool, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return the differences of the cells of each wave as they are launched; seed 1 of a rate then has this loss."""
+    differences = []
+
+    def launch(_request: Any, _grid: Any, ready: Sequence[Cell], _gpus: int) -> list[str]:
+        differences.append([line for state in read(ready) for line in state.differences])
+        for one in ready:
+            one.stages[0].request.train(one, "done", losses.get(one.name, 5.0))
+        return []
+
+    monkeypatch.setattr(compare, "launch", launch)
+    monkeypatch.setattr(plan, "check_trainings", lambda _states: None)  # these have no flags of fairseq
+    grid = replace(GRID, seeds=(1, 2), axes={"lr": [0.1, 0.2], "updates": [500]}, tune_seeds=(1,))
+    request = CompareRequest(grid=Path("grid.toml"), folder=cells[0].data, fresh=fresh)
+    compare.train_and_score(request, grid, cells, 0)
+    return differences
+
+
+@pytest.mark.parametrize("state", ["done", "diverged"])
+def test_a_cell_that_a_new_choice_needs_is_made_again_too(
+    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second rate is the best with another dropout; its other seed was trained with the dropout before."""
+    cells = [cell(tmp_path, rate, 500, seed) for rate in (0.1, 0.2) for seed in (1, 2)]
+    for one, loss in zip(cells, (1.0, 1.0, 2.0, 2.0), strict=True):
+        with_dropout(one, 0.1).stages[0].request.train(one, state if one.name == "0.2-500-2" else "done", loss)
+    now = [with_dropout(one, 0.3) for one in cells]
+    assert waves(now, {"0.1-500-1": 4.0, "0.2-500-1": 3.0}, True, monkeypatch) == [[], []]
+    assert read(now)[3].differences == []
+    assert (now[3].folder / "before-1").is_dir()
+
+
+def test_without_fresh_a_cell_that_a_new_choice_needs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = [with_dropout(cell(tmp_path, rate, 500, seed), 0.1) for rate in (0.1, 0.2) for seed in (1, 2)]
+    for one, loss in zip(cells, (1.0, 1.0, 2.0, 2.0), strict=True):
+        one.stages[0].request.train(one, "done", loss)
+    cells[3] = with_dropout(cells[3], 0.3)
+    with pytest.raises(UserError, match="1 of 1 cells were made with other settings or files, listed above: pass --fr"):
+        waves(cells, {"0.1-500-1": 4.0, "0.2-500-1": 3.0}, False, monkeypatch)
+    assert "0.2-500-2 was made with other settings or files: train: dropout was 0.1, is now 0.3" in (
+        capsys.readouterr().err
+    )
+    assert read(cells)[3].state == "done"
 
 
 def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_corpus: Path) -> None:
