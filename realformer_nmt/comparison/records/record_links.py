@@ -68,14 +68,25 @@ def of_average(average: AverageRecord, train: TrainRecord) -> Iterator[str]:
         yield f"{AVERAGE}.json is of another training than {RECORD}: {name} is none of its checkpoints"
 
 
+def subset_of(run: Path) -> str:
+    """Return the subset that the name of a run.json says, nothing for the test set."""
+    return run.stem.removeprefix("run").removeprefix("-")
+
+
+def translation_of(run: Path) -> Path:
+    """Return the place of the record of the translation that a run.json is of."""
+    subset = subset_of(run)
+    return run.with_name(f"translation{subset and '-'}{subset}") / "translation.json"
+
+
 def of_scores(folder: Path, run: Path, average: AverageRecord) -> Iterator[str]:
     """Compare a run's inputs with the files beside it: its translation, or for other tasks the averaged model."""
     scored = records.read(run, RunRecord, AGAIN)
-    subset = run.stem.removeprefix("run").removeprefix("-")
+    subset = subset_of(run)
     if scored.subset not in (None, subset or "test"):
         yield f"{run.name} is of the subset {scored.subset}"
     inputs = scored.made_from.inputs
-    translation = folder / f"translation{subset and '-'}{subset}" / "translation.json"
+    translation = translation_of(run)
     for file in (folder / RECORD, translation):
         if file.name in inputs and file.is_file() and sha256(file) != inputs[file.name].sha256:
             yield f"{run.name} is of another {file.name}"
