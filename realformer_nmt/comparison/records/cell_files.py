@@ -69,13 +69,15 @@ class CellFiles:
         return messages or self.foreign_records or self._missing_records()
 
     def _missing_records(self) -> list[str]:
-        """Return a message for each record that a cell has once it is done."""
+        """Return a message for each record that a cell has once it is done, and that is gone."""
         if self.record.state != "done":
             return []
         names = [path.name for path in self.cell.folder.iterdir()]
         scores = {name: name for name in self.record.scores or ()} or {"run.json": SCORES}  # older records name none
         patterns = {RECORD: RECORD, **scores}
-        return [f"{name} is gone" for name, pattern in patterns.items() if not fnmatch.filter(names, pattern)]
+        missing = [f"{name} is gone" for name, pattern in patterns.items() if not fnmatch.filter(names, pattern)]
+        runs = [self.cell.folder / name for pattern in scores.values() for name in fnmatch.filter(names, pattern)]
+        return [*missing, *record_links.missing_translations(runs)]
 
     @functools.cached_property
     def foreign_records(self) -> list[str]:

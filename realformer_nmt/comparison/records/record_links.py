@@ -1,6 +1,6 @@
 """Check that the records in a cell's folder belong to that cell: each holds the hashes of the outputs before it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
@@ -77,6 +77,15 @@ def translation_of(run: Path) -> Path:
     """Return the place of the record of the translation that a run.json is of."""
     subset = subset_of(run)
     return run.with_name(f"translation{subset and '-'}{subset}") / "translation.json"
+
+
+def missing_translations(runs: Iterable[Path]) -> Iterator[str]:
+    """Yield a message for each run.json whose translation is gone."""
+    for run in runs:
+        translation = translation_of(run)
+        inputs = records.read(run, StageRecord, AGAIN).made_from.inputs
+        if translation.name in inputs and not translation.is_file():
+            yield f"{translation.parent.name}/{translation.name} is gone"
 
 
 def of_scores(folder: Path, run: Path, average: AverageRecord) -> Iterator[str]:

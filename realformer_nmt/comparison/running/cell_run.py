@@ -16,7 +16,7 @@ from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running import verdict
-from realformer_nmt.comparison.running.freshness import CellState, status_of
+from realformer_nmt.comparison.running.freshness import CellState, status_of, void_scores_of
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.verdict import Verdict
 from realformer_nmt.fairseq_patches.training.divergence import FILE as DIVERGENCE
@@ -49,7 +49,10 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
         log.start(cell, entropy)
         failure: Verdict | None = None
         for stage in cell.stages:
-            if not status_of(stage).done:
+            status = status_of(stage)
+            if not status.done:
+                if not status.differences:  # with which the stage is refused
+                    void_scores_of(cell, stage)
                 end = yield from _run_stage(cell, stage, log, environment, entropy)
                 if end:
                     end = _combined(failure, end)

@@ -15,6 +15,7 @@ from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import record_links, scored_run
 from realformer_nmt.comparison.records.cell_files import RESULTS, CellFiles
 from realformer_nmt.comparison.records.scored_run import ScoredRun
+from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.protocols.running import training_run
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
@@ -111,6 +112,13 @@ def void_further_results(cell: Cell) -> None:
         if record not in of_grid:
             for command in RESULT_COMMANDS:
                 outputs.void(record, command)
+
+
+def void_scores_of(cell: Cell, stage: CellStage) -> None:
+    """Remove the record of the scores of a stage that runs again: beside another translation `score` refuses it."""
+    for score in cell.requests(ScoreRequest):
+        if score.translation == stage.record.parent:
+            outputs.void(score.output, score.subcommand)
 
 
 def first_foreign_stage(state: CellState) -> int:

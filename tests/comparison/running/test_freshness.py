@@ -228,6 +228,26 @@ def test_scores_that_cannot_be_used_do_not_cost_the_training(
     assert again.differences == []
 
 
+@pytest.mark.parametrize("name", ["translation", "translation/hypotheses.txt"])
+def test_a_translation_that_was_removed_is_made_again_with_its_scores_alone(
+    root: Path, cell_folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The report is written before, too; the other records stay as they are."""
+    before = json.loads((cell_folder / "run.json").read_text())["scores"]
+    rest = [cell_folder / other for other in ("train.json", "average.pt.json", "run-valid.json")]
+    times = [file.stat().st_mtime_ns for file in rest]
+    removed = cell_folder / name
+    shutil.rmtree(removed) if removed.is_dir() else removed.unlink()
+    assert CellState(asked(root)[1][DONE[0]]).differences == []
+    command = ["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--gpus", "0"]
+    assert main([*command, "--report"]) == 0
+    assert comparisons.by_name(comparisons.results(root / "runs"))[DONE[0]]["state"] == "damaged"
+    assert main(command) == 0, capsys.readouterr().err
+    assert comparisons.by_name(comparisons.results(root / "runs"))[DONE[0]]["state"] == "done"
+    assert json.loads((cell_folder / "run.json").read_text())["scores"] == before
+    assert [file.stat().st_mtime_ns for file in rest] == times
+
+
 @pytest.mark.parametrize("change", [("average = 1", "average = 2"), ("\ndropout = 0.0", "\ndropout = 0.4")])
 def test_scores_on_a_test_set_that_the_grid_has_left_out_go_with_their_model(
     root: Path, cell_folder: Path, change: tuple[str, str]

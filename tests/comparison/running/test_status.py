@@ -1,7 +1,9 @@
 """`compare --status` reads the cells' records without the checks of the whole comparison."""
 
+import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,28 @@ def test_a_cell_that_is_done_and_lacks_the_scores_of_one_test_set_is_damaged(tmp
     assert CellFiles(cell).state == "done"
     (cell.folder / name).unlink()
     assert (CellFiles(cell).state, CellFiles(cell).evidence) == ("damaged", f"{name} is gone")
+
+
+@pytest.mark.parametrize("folder", ["translation", "translation-valid"])
+@pytest.mark.parametrize("scores", [{}, {"scores": ["run.json", "run-valid.json"]}])  # older records name none
+def test_a_cell_that_is_done_and_lacks_a_translation_is_damaged(
+    folder: str, scores: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """A report would quote it. The scores of other tasks are of none."""
+    cell = place(tmp_path, Named("admin", "6", 1))
+    checksummed_json.write(cell.record_file, {"state": "done", "sessions": [], **scores})
+    checksummed_json.write(cell.folder / "train.json", {"made_from": {}, "outputs": {}})
+    for subset in ("", "-valid"):
+        translation = cell.folder / f"translation{subset}" / "translation.json"
+        checksummed_json.write(translation, {"made_from": {}, "outputs": {}})
+        inputs = {"translation.json": {"sha256": hashlib.sha256(translation.read_bytes()).hexdigest()}}
+        checksummed_json.write(cell.folder / f"run{subset}.json", {"made_from": {"inputs": inputs}, "outputs": {}})
+    assert CellFiles(cell).state == "done"
+    shutil.rmtree(cell.folder / folder)
+    assert (CellFiles(cell).state, CellFiles(cell).evidence) == ("damaged", f"{folder}/translation.json is gone")
+    for run in cell.folder.glob("run*.json"):
+        checksummed_json.write(run, {"made_from": {}, "outputs": {}})
+    assert CellFiles(cell).state == "done"
 
 
 def test_a_line_that_is_no_point_of_a_curve_damages_its_cell_alone(tmp_path: Path) -> None:
