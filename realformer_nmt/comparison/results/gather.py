@@ -14,7 +14,7 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
-from realformer_nmt.comparison.records.cell_files import DAMAGED, FINAL
+from realformer_nmt.comparison.records.cell_files import FINAL
 from realformer_nmt.comparison.results import (
     analyses,
     best,
@@ -57,7 +57,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         name=grid.name,
         title=grid.title or default_title(first.corpus or corpus.name, corpus.pair(), grid.families, grid.layers),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        complete=all(result.state in (*FINAL, DAMAGED) for result in cell_results),
+        complete=all(result.state in FINAL for result in cell_results),
         grid=grid.written,
         command=shlex.join(command),
         commit=commit(),

@@ -1,0 +1,48 @@
+"""Content of results.json for a whole comparison, gathered from cells with records made by hand."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grids.grid_cells import cells_of, corpus_of
+
+from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.report.finding import finding
+from realformer_nmt.comparison.results import gather
+from realformer_nmt.comparison.results.results_file import Results
+from realformer_nmt.comparison.running.freshness import read
+from reliability.fuzzed_inputs import RUN, TEXT
+
+GRID = 'families = ["pre_ln", "admin"]\nlayers = ["1"]\nprotocol = "small"\ncorpus = "multi30k_en_de"\n'
+LABELS = {"bleu": "sacreBLEU", "chrf": "chrF2", "comet": "COMET x 100"}
+
+
+def make_cells(folder: Path, metrics: Sequence[Sequence[str]]) -> list[Cell]:
+    """Return cells that are done and scored in these metrics."""
+    (folder / "grid.toml").write_text(GRID)
+    cells = cells_of(load(folder / "grid.toml"), folder)
+    for cell, names in zip(cells, metrics, strict=True):
+        scores = {name: {"metric": LABELS[name], "score": 20.0, "signature": name} for name in names}
+        cell.folder.mkdir(parents=True)
+        (cell.folder / "text").write_bytes(TEXT)
+        checksummed_json.write(cell.record_file, {"state": "done", "sessions": []})
+        checksummed_json.write(cell.folder / "train.json", {"made_from": {}, "outputs": {}})
+        checksummed_json.write(cell.scores, {**RUN, "scores": scores, "made_from": {}, "outputs": {}})
+    return cells
+
+
+def results(folder: Path, cells: Sequence[Cell]) -> Results:
+    grid = load(folder / "grid.toml")
+    return gather.gather(grid, corpus_of(grid, folder), read(cells), [])
+
+
+def test_a_comparison_with_a_damaged_cell_is_not_complete_and_finds_nothing(tmp_path: Path) -> None:
+    cells = make_cells(tmp_path, [["bleu"], ["bleu"]])
+    whole = results(tmp_path, cells)
+    assert whole.complete
+    assert finding(whole) != ""
+    cells[1].scores.unlink()
+    assert [cell.state for cell in results(tmp_path, cells).cells] == ["done", "damaged"]
+    assert not results(tmp_path, cells).complete
+    assert finding(results(tmp_path, cells)) == ""
