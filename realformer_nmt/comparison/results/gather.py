@@ -103,7 +103,7 @@ def scored_on(
     return SubsetTable(
         subset=subset,
         lines=none_if_unset(first.lines),
-        metrics=[scored_column(name, score.metric, runs) for name, score in first.scores.items()],
+        metrics=[scored_column(name, label, runs) for name, label in labels(runs).items()],
         rows=best.mark(rows, scored, grid.drawn),
     )
 
@@ -111,6 +111,15 @@ def scored_on(
 def first_of(runs: Sequence[RunRecord | None]) -> RunRecord:
     """Return the run of the first cell that has one, or else an empty one."""
     return next((run for run in runs if run), RunRecord())
+
+
+def labels(runs: Sequence[RunRecord | None]) -> dict[str, str]:
+    """Return the label of each metric that any cell is scored in, as the first of these cells has it."""
+    by_metric: dict[str, str] = {}
+    for run in filter(None, runs):
+        for name, score in run.scores.items():
+            by_metric.setdefault(name, score.metric)
+    return by_metric
 
 
 def scored_column(metric: str, label: str, runs: Sequence[RunRecord | None]) -> MetricColumn:

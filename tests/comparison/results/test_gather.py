@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from grids.grid_cells import cells_of, corpus_of
 
 from realformer_nmt.common.files import checksummed_json
@@ -46,3 +47,14 @@ def test_a_comparison_with_a_damaged_cell_is_not_complete_and_finds_nothing(tmp_
     assert [cell.state for cell in results(tmp_path, cells).cells] == ["done", "damaged"]
     assert not results(tmp_path, cells).complete
     assert finding(results(tmp_path, cells)) == ""
+
+
+@pytest.mark.parametrize("metrics", [[["bleu", "chrf"], ["bleu", "chrf", "comet"]], [["bleu", "comet"], ["chrf"]]])
+def test_a_table_has_a_column_for_each_metric_that_a_cell_is_scored_in(
+    metrics: list[list[str]], tmp_path: Path
+) -> None:
+    """The first cell may have been scored before the grid named a model of COMET."""
+    table = results(tmp_path, make_cells(tmp_path, metrics))
+    columns = {column.name: (column.label, column.signature) for column in table.metrics}
+    assert columns.keys() == {name for row in table.rows for name in row.scores}
+    assert {name: columns[name] for name in LABELS} == {name: (label, name) for name, label in LABELS.items()}
