@@ -12,6 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from realformer_nmt import tasks
+from realformer_nmt.corpora.subword_methods import SubwordMethod
 from realformer_nmt.evaluation import row_metrics as of_rows
 from realformer_nmt.evaluation.rouge import Rouge1, Rouge2, RougeL
 from realformer_nmt.evaluation.row_metrics import Figure
@@ -100,6 +101,14 @@ def row_figures(task: str | None, numbers: bool = False) -> dict[str, Figure]:
     """Return the functions of a task's metrics of rows."""
     metrics = {name: METRICS[name] for name in tasks.task_named(task).metrics}
     return {name: metric.figure for name, metric in metrics.items() if metric.figure and metric.of_numbers == numbers}
+
+
+def text_forms(method: SubwordMethod, hyphens: str | None) -> set[str]:
+    """Return the forms in which `score` has translations of a data-bin with these subwords and hyphens."""
+    forms = {RAW, SUMMARY} | ({RETOKENISED} if method.retokenised else set())
+    if method.retokenised and not method.tokenised:  # such translations are raw text
+        return forms
+    return forms | ({WORDS, SPLIT} if hyphens == "plain" else {WORDS})
 
 
 def drawn(task: str, numbers: bool = False) -> list[str]:

@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 from typing import NamedTuple
 
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid import corpus, translation_scoring
+from realformer_nmt.comparison.grid import translation_scoring
 from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
@@ -22,7 +22,9 @@ class Scoring(NamedTuple):
     compare: Callable[[Path, Path, str, int, int], SeedDifference | None]
 
 
-TRANSLATED = Scoring(corpus.find, translation_scoring.stages, translation_scoring.tested, translation_scoring.compare)
+TRANSLATED = Scoring(
+    translation_scoring.find, translation_scoring.stages, translation_scoring.tested, translation_scoring.compare
+)
 
 
 def scoring_of(task: str) -> Scoring:

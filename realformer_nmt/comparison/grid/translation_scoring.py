@@ -1,18 +1,56 @@
-"""Scoring of models that translate: the stages after the average, and the test of a difference."""
+"""Scoring of models that translate: the metrics that the text allows, the stages, and the test of a difference."""
 
 from pathlib import Path
 
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import CellStage
 from realformer_nmt.comparison.grid.cell_requests import score_request, translate_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
+from realformer_nmt.comparison.grid.corpus import find as find_corpus
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.evaluation import significance, tested_system
+from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.corpora.preparing import prepare_job
+from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.evaluation import metric_table, significance, tested_system
 from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
 from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.protocols.protocol import Protocol
 
 TEST = "ar"
 RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
+
+
+def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
+    """Return the corpus that --prepared or the grid names; refuse a metric that its text does not allow."""
+    corpus = find_corpus(grid, request)
+    check_metric(grid, corpus)
+    return corpus
+
+
+def check_metric(grid: Grid, corpus: CorpusChoice) -> None:
+    """Refuse a metric of tokenised text where there is none: nothing would be scored in it."""
+    if METRICS[grid.drawn].text in (metric_table.RAW, SUMMARY):
+        return
+    subwords, hyphens = text_of(corpus)
+    forms = metric_table.text_forms(METHODS[subwords], hyphens)
+    if METRICS[grid.drawn].text not in forms:
+        described = subwords + (f" and hyphens {hyphens}" if hyphens else "")
+        allowed = [name for name in metric_table.drawn(grid.task) if METRICS[name].text in forms]
+        raise UserError(
+            f"{grid.name}.toml: metric {grid.drawn} is not defined for text with subwords {described}: allowed are "
+            f"{', '.join(allowed)}; or name a corpus with other subwords"
+        )
+
+
+def text_of(corpus: CorpusChoice) -> tuple[str, str | None]:
+    """Return the subwords and hyphens of a corpus, whether it is prepared yet or not."""
+    if corpus.prepare:
+        job = prepare_job.job(corpus.prepare)
+        steps, _ = job.plan.steps("train", "text")
+        return job.subwords, steps.tokenise
+    text = text_pipeline.requested(corpus.text)
+    return text.subwords, text.hyphens
 
 
 def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, subset: str) -> tuple[CellStage, ...]:
