@@ -23,7 +23,8 @@ FINAL = ("done", *MODEL_FAILED)
 ENDED = (*FINAL, "error")  # the next command tries an error again
 DAMAGED = "damaged"  # was done, but its results have changed since
 SCORES = "run*.json"
-RESULTS = (SCORES, "translation*/translation.json")
+TRANSLATIONS = "translation*/translation.json"
+RESULTS = (SCORES, TRANSLATIONS)
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ def test_scores_that_cannot_be_used_do_not_cost_the_training(
     assert {file: file.read_bytes() for file in training if file.is_file()} == training
     assert (cell_folder / "train.json").is_file()
     assert (cell_folder / "checkpoints").is_dir()
-    assert not (cell_folder / "run.json").is_file()
+    assert (cell_folder / "run.json").is_file() == (name == "run-valid.json")
     again = CellState(cells[DONE[0]])
     assert [stage.done for stage in again.stages[:2]] == [True, True]
     assert again.differences == []
