@@ -58,7 +58,7 @@ TEXTS = _of(
     ("gigantic vocabulary", _train("ok.en ok.de") + " --vocabulary 99999999999999", r"allowed is 1 to 1,000,000"),
     ("too many processes", _train("ok.en ok.de") + " --workers 100000", r"--workers 100000: allowed is 1 to 1,024"),
     ("negative vocabulary", _train("ok.en ok.de") + " --vocabulary -5", r"--vocabulary -5: allowed is"),
-    ("vocabulary too large", _train("ok.en ok.de") + " --vocabulary 90000", r"cannot learn 90000 pieces: "),
+    ("vocabulary too large", "ok.en ok.de --held-out 2 --vocabulary 90000", r"cannot learn 90000 pieces: "),
     ("no process", _train("ok.en ok.de") + " --workers 0", r"--workers 0: allowed is 1 to 1,024"),
     ("one language", _train("ok.en ok.de") + " --target en", r"--source en and --target en: .* two different"),
     ("a path as language", _train("ok.en ok.de") + " --target ../de", r"'\.\./de' names no language: allowed are"),
