@@ -20,7 +20,7 @@ from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.running import freshness, local, merging, plan, status, tuning_choice
+from realformer_nmt.comparison.running import freshness, local, merging, plan, renewal, status, tuning_choice
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.progress import Live
 from realformer_nmt.comparison.running.slurm import launcher
@@ -163,7 +163,7 @@ def renew_changed(request: CompareRequest, planned: Sequence[CellState]) -> None
     if unfit and request.launcher == "slurm":
         launcher.end_jobs(request.folder, [state.cell for state in unfit])
     for state in unfit:
-        freshness.renew(state)
+        renewal.renew(state)
 
 
 def changed_cells(planned: Sequence[CellState], fresh: bool) -> list[CellState]:

@@ -16,8 +16,9 @@ from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running import verdict
-from realformer_nmt.comparison.running.freshness import CellState, status_of, void_scores_of
+from realformer_nmt.comparison.running.freshness import CellState, status_of
 from realformer_nmt.comparison.running.process import Process
+from realformer_nmt.comparison.running.renewal import void_scores_of
 from realformer_nmt.comparison.running.verdict import Verdict
 from realformer_nmt.fairseq_patches.training.divergence import FILE as DIVERGENCE
 from realformer_nmt.tasks import TASKS

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,12 @@ from grids.grid_cells import cells_of, corpus_of
 from test_compare import compare
 
 from realformer_nmt.cli import main
-from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.comparison.running.cell_run import run
-from realformer_nmt.comparison.running.freshness import CellState, read, renew
+from realformer_nmt.comparison.running.freshness import CellState, read
 
 RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
 
@@ -111,17 +109,6 @@ def test_another_corpus_is_named_file_by_file(root: Path, toy_corpus: Path, tmp_
     assert "train: dict.src.txt is another file" in differences
 
 
-@pytest.fixture
-def cell_folder(root: Path) -> Iterator[Path]:
-    """A cell that is as it was after the test."""
-    folder = root / "runs/cells" / DONE[0]
-    copy = root / "kept"
-    shutil.copytree(folder, copy)
-    yield folder
-    shutil.rmtree(folder)
-    copy.rename(folder)
-
-
 @pytest.mark.parametrize("name", RECORDS)
 def test_an_edited_record_is_named(root: Path, cell_folder: Path, name: str) -> None:
     _, cells = asked(root)
@@ -167,99 +154,6 @@ def test_more_states_than_a_finished_training_has_kept_are_refused_before_anythi
     assert main(["compare", str(file), "--folder", str(root / "runs"), "--gpus", "0", "--plan"]) == 1
     stderr = capsys.readouterr().err
     assert all(f"{name}: asked for 90 epoch checkpoints, found " in stderr for name in DONE)
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (("\ndropout = 0.0", "\ndropout = 0.4"), {"before-1"}),
-        (("average = 1", "average = 2"), {"train.json", "average.pt", "checkpoints"}),
-        (("judged_after = 150", "judged_after = 151"), {"train.json", "average.pt.json", "run.json"}),
-    ],
-)
-def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
-    root: Path, cell_folder: Path, change: tuple[str, str], expected: set[str]
-) -> None:
-    _, cells = asked(root, change)
-    renew(CellState(cells[DONE[0]]))
-    assert CellState(cells[DONE[0]]).differences == []
-    names = {path.name for path in cell_folder.iterdir()}
-    assert expected <= names
-    assert "cell.json" not in names
-    assert ("run.json" in names) == ("run.json" in expected)
-    assert ("checkpoints" in names) == ("average.pt" in names) == ("before-1" not in expected)
-
-
-def cut(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-40])
-
-
-def translate_again(file: Path) -> None:
-    """A translation by hand into the cell's folder takes another time: it is another record."""
-    record = checksummed_json.read(file, "")
-    checksummed_json.write(file, {**record, "seconds": 1e9})
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("run.json", cut),
-        ("run-valid.json", cut),
-        ("translation/translation.json", cut),
-        ("translation/translation.json", translate_again),
-    ],
-)
-def test_scores_that_cannot_be_used_do_not_cost_the_training(
-    root: Path, cell_folder: Path, name: str, change: Callable[[Path], None]
-) -> None:
-    _, cells = asked(root)
-    training = {file: file.read_bytes() for file in [*cell_folder.glob("*.pt*"), *cell_folder.glob("*.jsonl")]}
-    change(cell_folder / name)
-    state = CellState(cells[DONE[0]])
-    assert state.state == "damaged"
-    assert state.differences
-    renew(state)
-    assert {file: file.read_bytes() for file in training if file.is_file()} == training
-    assert (cell_folder / "train.json").is_file()
-    assert (cell_folder / "checkpoints").is_dir()
-    assert (cell_folder / "run.json").is_file() == (name == "run-valid.json")
-    again = CellState(cells[DONE[0]])
-    assert [stage.done for stage in again.stages[:2]] == [True, True]
-    assert again.differences == []
-
-
-@pytest.mark.parametrize("name", ["translation", "translation/hypotheses.txt"])
-def test_a_translation_that_was_removed_is_made_again_with_its_scores_alone(
-    root: Path, cell_folder: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The report is written before, too; the other records stay as they are."""
-    before = json.loads((cell_folder / "run.json").read_text())["scores"]
-    rest = [cell_folder / other for other in ("train.json", "average.pt.json", "run-valid.json")]
-    times = [file.stat().st_mtime_ns for file in rest]
-    removed = cell_folder / name
-    shutil.rmtree(removed) if removed.is_dir() else removed.unlink()
-    assert CellState(asked(root)[1][DONE[0]]).differences == []
-    command = ["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--gpus", "0"]
-    assert main([*command, "--report"]) == 0
-    assert comparisons.by_name(comparisons.results(root / "runs"))[DONE[0]]["state"] == "damaged"
-    assert main(command) == 0, capsys.readouterr().err
-    assert comparisons.by_name(comparisons.results(root / "runs"))[DONE[0]]["state"] == "done"
-    assert json.loads((cell_folder / "run.json").read_text())["scores"] == before
-    assert [file.stat().st_mtime_ns for file in rest] == times
-
-
-@pytest.mark.parametrize("change", [("average = 1", "average = 2"), ("\ndropout = 0.0", "\ndropout = 0.4")])
-def test_scores_on_a_test_set_that_the_grid_has_left_out_go_with_their_model(
-    root: Path, cell_folder: Path, change: tuple[str, str]
-) -> None:
-    """Beside the record of another model they would make the cell damaged each time that it is done."""
-    fewer = ('subsets = ["test", "valid"]', 'subsets = ["test"]'), ("references.valid", "# references.valid")
-    _, cells = asked(root, *fewer)
-    assert CellState(cells[DONE[0]]).differences == []
-    _, cells = asked(root, *fewer, change)
-    renew(CellState(cells[DONE[0]]))
-    records = [*cell_folder.glob("run*.json"), *cell_folder.glob("translation*/translation.json")]
-    assert [record.name for record in records] == []
 
 
 @pytest.mark.parametrize("removed", [None, "cell.json"])  # without it the cell has not ended

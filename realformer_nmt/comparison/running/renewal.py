@@ -1,0 +1,83 @@
+"""Results of a cell that cannot be kept: they are set aside or removed before its stages run again."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.train_record import TrainRecord
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.folder_lock import locked
+from realformer_nmt.common.stages import outputs
+from realformer_nmt.comparison.grid.cell import Cell, CellStage
+from realformer_nmt.comparison.records import record_links
+from realformer_nmt.comparison.records.cell_files import SCORES, TRANSLATIONS
+from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.protocols.running import training_run
+
+SCORING = 2  # index of the first stage after the training and its average
+WRITERS = {SCORES: ("score", "evaluate"), TRANSLATIONS: ("translate",)}  # commands that write such a record
+
+
+def renew(state: CellState) -> None:
+    """Set aside the results that no longer fit the grid, and those that were made from them."""
+    cell = state.cell
+    with locked(cell.lock, "runs"):
+        foreign = foreign_scores(state)
+        first = 0 if state.curves.damage or is_of_another_model(state) else len(cell.stages)
+        cell.record_file.unlink(missing_ok=True)
+        unfit = [
+            index
+            for index, (stage, status) in enumerate(zip(cell.stages, state.stages, strict=True))
+            if status.differences or stage.record in foreign
+        ]
+        begin = min([first, *unfit])
+        void_further_results(cell, None if begin < SCORING else foreign)
+        for stage in reversed(cell.stages[begin:]):
+            if stage.name == "train":
+                with locked(cell.folder / training_run.LOCK.format(0), "trains"):
+                    training_run.set_aside(cell.folder)
+            else:
+                outputs.void(stage.record, stage.request.subcommand)
+
+
+def void_further_results(cell: Cell, records: Collection[Path] | None) -> None:
+    """Remove those of some records that no stage of the grid writes; all of them (None) where the model is made again.
+
+    The grid may leave a test set out. Beside another model its scores would look like another cell's."""
+    of_grid = [stage.record for stage in cell.stages]
+    for pattern, commands in WRITERS.items():
+        for record in cell.folder.glob(pattern):
+            if record not in of_grid and (records is None or record in records):
+                for command in commands:
+                    outputs.void(record, command)
+
+
+def void_scores_of(cell: Cell, stage: CellStage) -> None:
+    """Remove the record of the scores of a stage that runs again: beside another translation `score` refuses it."""
+    for score in cell.requests(ScoreRequest):
+        if score.translation == stage.record.parent:
+            outputs.void(score.output, score.subcommand)
+
+
+def is_of_another_model(state: CellState) -> bool:
+    """Tell whether the training or its average is another cell's; one that cannot be read is a difference of its
+    stage."""
+    try:
+        train, average = state.training or TrainRecord(), state.average or AverageRecord()
+        return state.final and bool(record_links.of_model(state.cell, state.record, train, average))
+    except UserError:
+        return False
+
+
+def foreign_scores(state: CellState) -> list[Path]:
+    """Return the records of scores that cannot be read or, where the cell has ended, are of another model or text."""
+    foreign = []
+    for run in state.cell.folder.glob(SCORES):
+        try:
+            is_foreign = any(record_links.of_scores(state.cell.folder, run, state.average or AverageRecord()))
+            if is_foreign and state.final:
+                foreign.append(run)
+        except UserError:
+            foreign.append(run)
+    return foreign
