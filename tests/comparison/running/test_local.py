@@ -22,6 +22,11 @@ from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import slots
 
 
+@pytest.fixture(scope="module")
+def root(once: Once, toy_corpus: Path) -> Path:
+    return once("compared", lambda folder: compare(folder, toy_corpus))
+
+
 def test_each_gpu_is_one_cells_and_a_list_of_them_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert [slot["CUDA_VISIBLE_DEVICES"] for slot in slots(3, 3)] == ["0", "1", "2"]
@@ -70,11 +75,10 @@ def test_an_error_of_one_cell_does_not_end_the_others(
 
 @pytest.mark.parametrize("folder", ["held/runs", "without/its/reference/runs"])
 def test_a_cell_that_another_process_runs_leaves_the_others_their_report(
-    folder: str, once: Once, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
+    folder: str, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A record tells where its reference lies from its own folder: a copy that lies deeper has no report, and says so
     beside the error of the cell."""
-    root = once("compared", lambda place: compare(place, toy_corpus))
     runs = root.parent / folder
     shutil.copytree(root / "runs", runs)
     cell = place(runs, Named(*DONE[0].split("-")[:2], 1))
