@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from programs.program import REPOSITORY
-from scipy.stats import ttest_ind
 
 PAGE = (REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text()
 WORDS = " ".join(PAGE.split())
@@ -155,36 +154,6 @@ def test_what_the_third_seed_of_the_longer_training_says() -> None:
     assert f"{third} {bleu}." in WORDS
     third = f"RealFormer's third seed ends at {bleu} BLEU and {loss} bits, Pre-LN's at {bleu_of_pre_ln} and"
     assert f"{third} {loss_of_pre_ln}." in " ".join(beside("multi30k_128").split())
-
-
-def longer_scores(metric: str) -> dict[str, list[float]]:
-    """Return the scores of each family in the order of its seeds."""
-    folder = REPOSITORY / "docs" / "results" / "multi30k_128"
-    cells = [cell for file in folder.glob("longer*.json") for cell in json.loads(file.read_text())["cells"]]
-    scores: dict[str, list[float]] = {}
-    for cell in sorted(cells, key=lambda cell: int(cell["seed"])):
-        scores.setdefault(cell["family"], []).append(cell["scores"][metric]["score"])
-    return scores
-
-
-def test_what_three_seeds_of_the_longer_training_say() -> None:
-    """The t-test is scipy's."""
-    words, leads = " ".join(beside("multi30k_128").split()), []
-    for metric in ("bleu", "valid_loss"):
-        scores = longer_scores(metric)
-        realformer, pre_ln = scores["realformer"], scores["pre_ln"]
-        assert len(realformer) == len(pre_ln) == 3
-        p = ttest_ind(realformer, pre_ln, equal_var=False).pvalue
-        assert p > 0.05
-        leads.append((abs(statistics.mean(realformer) - statistics.mean(pre_ln)), p))
-    (bleu, p), (bits, p_of_bits) = leads
-    assert all(ours < other for ours, other in zip(realformer, pre_ln, strict=True))
-    mean = f"RealFormer's mean is {bleu:.2f} BLEU higher (p {p:.2f}, Welch's t-test of the seeds' scores) and"
-    assert f"{mean} {bits:.2f} bits lower (p {p_of_bits:.2f})" in words
-    assert f"**Three seeds do not tell the two apart** (p {p:.2f})." in WORDS
-    losses, scores = (longer_scores(metric)["admin"] for metric in ("valid_loss", "bleu"))
-    ends = " and ".join(f"{loss:.2f}" for loss in losses), " and ".join(f"{score:.2f}" for score in scores)
-    assert "ADMIN's two seeds end at {} bits, as low as RealFormer's, but at {} BLEU.".format(*ends) in words
 
 
 def test_what_the_longer_training_says() -> None:

@@ -2,12 +2,12 @@
 
 import json
 import re
-import runpy
 import statistics
 from typing import Any
 
 import pytest
 from programs.program import REPOSITORY
+from test_longer_trainings import cells_of_longer
 
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid import grid as grids
@@ -90,40 +90,6 @@ def test_what_is_begun_of_multi30k_is_its_record() -> None:
         for (depth, family, updates), seeds in families.items()
     }
     assert set(re.findall(r"^\| \d+ \| [\d,]+ \| `.*$", page, re.MULTILINE)) == shown
-
-
-def cells_of_longer() -> list[dict[str, Any]]:
-    records = [json.loads(file.read_text()) for file in sorted((RESULTS / "multi30k_128").glob("longer*.json"))]
-    return [cell for record in records for cell in record["cells"]]
-
-
-def test_losses_of_the_longer_training_are_of_all_its_seeds() -> None:
-    page = (RESULTS / "multi30k_128" / "README.md").read_text()
-    table = page.partition("<!-- table longer_seeds -->")[2].partition("<!-- end -->")[0]
-    head, _, *lines = (line.strip("| ").split(" | ") for line in table.strip().splitlines())
-    cells = cells_of_longer()
-    assert {line[0].strip("`") for line in lines} == {cell["family"] for cell in cells}
-    for family, seeds, *losses in lines:
-        curves = [
-            {str(point["update"]): point["nll_loss"] for point in cell["curves"]["valid"]}
-            for cell in cells
-            if f"`{cell['family']}`" == family
-        ]
-        assert len(curves) == int(seeds)
-        for update, loss in zip(head[2:], losses, strict=True):
-            bits = [curve[update] for curve in curves]
-            deviation = f" \N{PLUS-MINUS SIGN} {statistics.stdev(bits):.2f}" if len(bits) > 1 else ""
-            assert loss == f"{statistics.mean(bits):.2f}{deviation}"
-
-
-def test_the_plot_of_the_longer_training_is_of_all_its_seeds() -> None:
-    tool = runpy.run_path(str(REPOSITORY / "tools" / "longer_plot.py"))
-    joined = tool["joined"](RESULTS / "multi30k_128")
-    assert [cell.name for cell in joined.cells] == [cell["name"] for cell in cells_of_longer()]
-    page = (RESULTS / "multi30k_128" / "README.md").read_text()
-    for row in joined.rows:
-        mean = f"{row.scores['bleu'].mean:.2f}"
-        assert re.search(rf"^\| 18 \| 6,000 \| `{row.family}` \| {row.seeds} \| {mean}", page, re.MULTILINE)
 
 
 def test_what_multi30k_costs_is_its_grid_times_its_table() -> None:
