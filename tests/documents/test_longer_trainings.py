@@ -62,7 +62,7 @@ def test_three_seeds_do_not_tell_pre_ln_and_realformer_apart() -> None:
         assert p > 0.05
         leads.append((statistics.mean(realformer) - statistics.mean(pre_ln), p))
     (bleu, p), (bits, p_of_bits) = leads
-    assert all(ours < other for ours, other in zip(realformer, pre_ln, strict=True))
+    assert all(lower < higher for lower, higher in zip(realformer, pre_ln, strict=True))
     mean = f"RealFormer's mean is {bleu:.2f} BLEU higher (p {p:.2f}, Welch's t-test of the seeds' scores) and"
     assert (
         f"{mean} {-bits:.2f} bits lower (p {p_of_bits:.2f}), though its loss is the lower one with each seed" in WORDS
