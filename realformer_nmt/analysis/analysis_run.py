@@ -90,9 +90,10 @@ def read_inputs(request: AnalyseRequest, data: Path, reader: Reader, name: str, 
     model = loaded_model.load(name, reader.path, inspection.build_any)
     loaded_model.check_dictionaries(model, data, *read.dictionaries)
     fitting = read.within(model.model.max_positions())
+    if line is None:
+        return ModelInputs(name, reader.path, fitting, links, None)
     model.model.to(attention_pass.device(request.cpu))
-    result = None if line is None else reader.sentence(model.model, read, line)
-    return ModelInputs(name, reader.path, fitting, links, result)
+    return ModelInputs(name, reader.path, fitting, links, reader.sentence(model.model, read, line))
 
 
 def measure(request: AnalyseRequest, inputs: ModelInputs) -> tuple[Heads, AnalysedModel]:

@@ -150,7 +150,10 @@ def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell
     errors: list[str] = []
     while ready := [cell for cell in tuning_choice.ready(grid, freshness.read(selected)) if cell not in launched]:
         # trainings that ran again may choose another setting, whose cells were not needed before
-        renew_changed(request, freshness.read(cell for cell in ready if cell not in checked))
+        try:
+            renew_changed(request, freshness.read(cell for cell in ready if cell not in checked))
+        except UserError as error:
+            raise UserError("; ".join([*errors, str(error)])) from error
         errors += launch(request, grid, ready, gpus)
         launched += ready
     return errors

@@ -44,7 +44,7 @@ def test_losses_are_of_all_seeds() -> None:
             assert loss == f"{statistics.mean(bits):.2f}{deviation}"
 
 
-def test_the_plot_is_of_all_seeds() -> None:
+def test_the_cells_of_the_plot_are_those_of_all_records() -> None:
     joined = runpy.run_path(str(REPOSITORY / "tools" / "longer_plot.py"))["joined"](FOLDER)
     assert [cell.name for cell in joined.cells] == [cell["name"] for cell in cells_of_longer()]
     for row in joined.rows:
@@ -67,7 +67,7 @@ def test_three_seeds_do_not_tell_pre_ln_and_realformer_apart() -> None:
     assert (
         f"{mean} {-bits:.2f} bits lower (p {p_of_bits:.2f}), though its loss is the lower one with each seed" in WORDS
     )
-    assert f"**Three seeds do not tell the two apart** (p {p:.2f})." in WHY_PRE_LN_LEADS
+    assert f"**Three seeds do not tell the two apart** (p {p:.2f} by a t-test of their BLEU)." in WHY_PRE_LN_LEADS
 
 
 def test_admin_ends_with_realformers_loss_and_a_lower_score() -> None:

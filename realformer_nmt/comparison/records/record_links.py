@@ -12,7 +12,7 @@ from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import is_same
 from realformer_nmt.common.stages.stage import AGAIN
-from realformer_nmt.comparison.grid.cell import CellFolder
+from realformer_nmt.comparison.grid.cell import CellFolder, of_subset
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.run_files import CURVES, RECORD
@@ -69,14 +69,13 @@ def of_average(average: AverageRecord, train: TrainRecord) -> Iterator[str]:
 
 
 def subset_of(run: Path) -> str:
-    """Return the subset that the name of a run.json says, nothing for the test set."""
-    return run.stem.removeprefix("run").removeprefix("-")
+    """Return the subset that the name of a run.json says."""
+    return run.stem.removeprefix("run").removeprefix("-") or "test"
 
 
 def translation_of(run: Path) -> Path:
     """Return the place of the record of the translation that a run.json is of."""
-    subset = subset_of(run)
-    return run.with_name(f"translation{subset and '-'}{subset}") / "translation.json"
+    return of_subset(run.parent, "translation", subset_of(run)) / "translation.json"
 
 
 def missing_translations(runs: Iterable[Path]) -> Iterator[str]:
@@ -92,7 +91,7 @@ def of_scores(folder: Path, run: Path, average: AverageRecord) -> Iterator[str]:
     """Compare a run's inputs with the files beside it: its translation, or for other tasks the averaged model."""
     scored = records.read(run, RunRecord, AGAIN)
     subset = subset_of(run)
-    if scored.subset not in (None, subset or "test"):
+    if scored.subset not in (None, subset):
         yield f"{run.name} is of the subset {scored.subset}"
     inputs = scored.made_from.inputs
     translation = translation_of(run)

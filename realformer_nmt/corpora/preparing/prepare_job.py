@@ -112,12 +112,12 @@ def ratio_warning(parts: Sequence[PartCounts]) -> str | None:
 def shared_text_warning(parts: Mapping[str, Sequence[Files]]) -> str | None:
     """Return a warning if a file of the training text is also one of validation or test text."""
     training = {os.path.realpath(path) for part in parts.get("train", ()) for path in (part.source, part.target)}
-    held_out = [(split, path) for split in parts for part in parts[split] for path in (part.source, part.target)]
-    for split, path in held_out:
+    others = [(split, path) for split in parts for part in parts[split] for path in (part.source, part.target)]
+    for split, path in others:
         if split != "train" and os.path.realpath(path) in training:
             return (
                 f"{TEXT}: {path} is a text of train and of {split}: scores on it say nothing about new text; "
-                "give each split text of its own, or --held-out N in place of --valid"
+                "give each split text of its own"
             )
     return None
 
