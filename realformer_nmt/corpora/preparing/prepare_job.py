@@ -112,8 +112,8 @@ def ratio_warning(parts: Sequence[PartCounts]) -> str | None:
 def shared_text_warning(parts: Mapping[str, Sequence[Files]]) -> str | None:
     """Return a warning if a file of the training text is also one of validation or test text."""
     training = {os.path.realpath(path) for part in parts.get("train", ()) for path in (part.source, part.target)}
-    others = [(split, path) for split in parts for part in parts[split] for path in (part.source, part.target)]
-    for split, path in others:
+    texts = [(split, path) for split in parts for part in parts[split] for path in (part.source, part.target)]
+    for split, path in texts:
         if split != "train" and os.path.realpath(path) in training:
             return (
                 f"{TEXT}: {path} is a text of train and of {split}: scores on it say nothing about new text; "
