@@ -70,7 +70,7 @@ def by_budget(record: str) -> str:
 
 def longer() -> str:
     """A row a budget: what the families of the longer one had with their first seed."""
-    records = [_read(f"multi30k_128/{name}.json")["cells"] for name in ("begun", "longer")]
+    records = [_read(f"multi30k_128/{name}.json")["cells"] for name in ("short", "longer_seed_1")]
     families = [cell["family"] for cell in records[1]]
     rows = []
     for cells in records:
@@ -139,7 +139,7 @@ def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "budget": partial(budget, MULTI30K),
-    "crossing": partial(budget, ["multi30k_128/longer.json"]),
+    "crossing": partial(budget, ["multi30k_128/longer_seed_1.json"]),
     "easy": easy,
     "gradients": gradients,
     "rates": partial(ablation, "ablations_lr"),

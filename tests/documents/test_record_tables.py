@@ -67,13 +67,13 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
 
 def test_what_is_begun_of_multi30k_is_its_record() -> None:
     page = (RESULTS / "multi30k_128" / "README.md").read_text()
-    begun = json.loads((RESULTS / "multi30k_128" / "begun.json").read_text())["cells"]
+    short = json.loads((RESULTS / "multi30k_128" / "short.json").read_text())["cells"]
     longer = cells_of_longer()
-    assert f"**It is begun.** {len(begun)} of its cells" in page
-    assert {(cell["axes"]["updates"], cell["axes"]["dropout"]) for cell in begun} == {(2000, 0.1)}
-    short = [cell for cell in begun if cell["depth"] == "18" and cell["seed"] == 1]
+    assert f"**It is begun.** {len(short)} of its cells" in page
+    assert {(cell["axes"]["updates"], cell["axes"]["dropout"]) for cell in short} == {(2000, 0.1)}
+    deep = [cell for cell in short if cell["depth"] == "18" and cell["seed"] == 1]
     means = []
-    for cells, seeds in ((short, [1]), (longer, [1, 2, 3])):
+    for cells, seeds in ((deep, [1]), (longer, [1, 2, 3])):
         for family in ("pre_ln", "realformer"):
             scores = {cell["seed"]: cell["scores"]["bleu"]["score"] for cell in cells if cell["family"] == family}
             assert sorted(scores) == seeds
@@ -83,7 +83,7 @@ def test_what_is_begun_of_multi30k_is_its_record() -> None:
     )
     assert row.format(*means) in (REPOSITORY / "README.md").read_text()
     families: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-    for cell in begun + longer:
+    for cell in short + longer:
         families.setdefault((cell["depth"], cell["family"], cell["axes"]["updates"]), []).append(cell)
     shown = {
         f"| {depth} | {updates:,} | `{family}` | {len(seeds)} | {spread(seeds)} |"
