@@ -8,8 +8,10 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import page_tables
 from msgspec import to_builtins
 
 from realformer_nmt.analysis import at_initialisation, claims
@@ -18,7 +20,6 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.versions import versions
 
 WRITER = "`realformer-nmt analyse` writes it"
-END = "<!-- end -->"
 
 
 def main(words: Sequence[str]) -> None:
@@ -37,12 +38,7 @@ def main(words: Sequence[str]) -> None:
         made_from={"start": settings, "trained": inputs, "versions": versions()},
     )
     args.record.write_text(json.dumps(to_builtins(record), indent=1) + "\n", encoding="utf-8")
-    text = args.page.read_text(encoding="utf-8")
-    for name, write in claims.TABLES.items():
-        begin = f"<!-- table {name} -->"
-        head, _, rest = text.partition(begin)
-        text = f"{head}{begin}\n\n{write(record)}\n{END}{rest.partition(END)[2]}"
-    args.page.write_text(text, encoding="utf-8")
+    page_tables.write(args.page, {name: partial(table, record) for name, table in claims.TABLES.items()})
 
 
 def trained(analyses: Sequence[Path]) -> tuple[list[claims.TrainedModel], list[dict[str, object]]]:

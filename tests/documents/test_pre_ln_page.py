@@ -33,17 +33,10 @@ def shown(cell: str, figure: float) -> bool:
     return abs(float(cell) - figure) <= 0.5 * 10.0 ** -len(cell.partition(".")[2]) + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "files"),
-    [
-        ("budget", "multi30k_en_de", ["multi30k_en_de_6l/results.json", "multi30k_en_de/results.json"]),
-        ("crossing", "multi30k_128", ["multi30k_128/longer_seed_1.json"]),
-    ],
-)
-def test_losses_and_scores_of_multi30k(name: str, place: str, files: list[str]) -> None:
-    records = [record(file) for file in files]
+def test_losses_and_scores_of_multi30k() -> None:
+    records = [record(f"{name}/results.json") for name in ("multi30k_en_de_6l", "multi30k_en_de")]
     cells = {(str(cell["depth"]), cell["family"]): cell for results in records for cell in results["cells"]}
-    table = rows(name, beside(place))
+    table = rows("budget", beside("multi30k_en_de"))
     assert {(row["layers"], row["family"]) for row in table} == cells.keys()
     for row in table:
         cell = cells[row.pop("layers"), row.pop("family")]
@@ -109,86 +102,6 @@ def test_leads_at_three_budgets() -> None:
         assert all(shown(figure, lead) for figure, lead in zip(figures, leads, strict=True))
         assert leads[2] < leads[0] / 4
         assert leads[5] < leads[3] / 4
-
-
-def test_scores_and_losses_at_two_budgets() -> None:
-    """The figures are of the first seed, the only one that both budgets have."""
-    cells = [cell for name in ("short", "longer_seed_1") for cell in record(f"multi30k_128/{name}.json")["cells"]]
-    cell_scores = {
-        (str(cell["axes"]["updates"]), cell["family"]): cell["scores"]
-        for cell in cells
-        if (cell["depth"], cell["seed"]) == ("18", 1)
-    }
-    table = rows("longer", beside("multi30k_128"))
-    assert [row["updates"] for row in table] == ["2000", "6000"]
-    for row in table:
-        for family in ("pre_ln", "realformer"):
-            scores = cell_scores[row["updates"], family]
-            assert shown(row[family], scores["bleu"]["score"])
-            assert shown(row[f"{family}`, loss"], scores["valid_loss"]["score"])
-
-
-def test_what_the_second_seed_of_the_longer_training_says() -> None:
-    """The test finds no difference, as both pages say."""
-    second = record("multi30k_128/longer_seed_2.json")
-    scores = {cell["family"]: cell["scores"] for cell in second["cells"]}
-    bleu = {family: f"{scores[family]['bleu']['score']:.2f}" for family in scores}
-    loss = {family: f"{scores[family]['valid_loss']['score']:.2f}" for family in scores}
-    (p,) = (row["p"] for row in second["rows"] if row["family"] == "realformer")
-    assert p > 0.05
-    ends = f"Pre-LN ends at {loss['pre_ln']} bits and {bleu['pre_ln']} BLEU, RealFormer at {loss['realformer']} and "
-    assert f"{ends}{bleu['realformer']} (p {p:.2f})." in WORDS
-    begun = " ".join(beside("multi30k_128").split())
-    ends = f"Pre-LN at {bleu['pre_ln']} BLEU and {loss['pre_ln']} bits, RealFormer at {bleu['realformer']} and "
-    assert f"{ends}{loss['realformer']} (p {p:.2f})." in begun
-
-
-def test_what_the_third_seed_of_the_longer_training_says() -> None:
-    ends = []
-    for family, file in (("realformer", "longer_seed_3"), ("pre_ln", "longer_seed_3_pre_ln")):
-        (cell,) = record(f"multi30k_128/{file}.json")["cells"]
-        assert (cell["family"], cell["seed"]) == (family, 3)
-        ends += [f"{cell['scores'][metric]['score']:.2f}" for metric in ("bleu", "valid_loss")]
-    bleu, loss, bleu_of_pre_ln, loss_of_pre_ln = ends
-    third = f"With the third, Pre-LN ends at {loss_of_pre_ln} bits and {bleu_of_pre_ln} BLEU, RealFormer at {loss} and"
-    assert f"{third} {bleu}." in WORDS
-    third = f"RealFormer's third seed ends at {bleu} BLEU and {loss} bits, Pre-LN's at {bleu_of_pre_ln} and"
-    assert f"{third} {loss_of_pre_ln}." in " ".join(beside("multi30k_128").split())
-
-
-def test_what_the_longer_training_says() -> None:
-    short, longer = (
-        {row["family"]: row for row in rows("crossing", beside("multi30k_128"))},
-        record("multi30k_128/longer_seed_1.json"),
-    )
-    lead = [
-        float(row["pre_ln"]) - float(row["realformer"]) for row in rows("longer", beside("multi30k_128"))
-    ]  # of scores with two digits, as the record has them
-    p = next(row["p"] for row in longer["rows"] if row["family"] == "realformer")
-    assert f"ahead by {lead[0]:.2f} BLEU, with 6,000 RealFormer by {-lead[1]:.2f}," in WORDS
-    assert f"do not tell apart (p {p:.2f})" in WORDS
-    points = [update for update in short["pre_ln"] if update.isdigit()]
-    ahead = [float(short["pre_ln"][point]) < float(short["realformer"][point]) for point in points]
-    assert ahead == sorted(ahead, reverse=True)
-    last = ahead.index(False) - 1
-    assert f"between update {int(points[last]):,} and {int(points[last + 1]):,}, and ends" in WORDS
-    losses = {cell["family"]: cell["scores"]["valid_loss"]["score"] for cell in longer["cells"]}
-    assert f"ends {losses['pre_ln'] - losses['realformer']:.2f} bits below it" in WORDS
-
-
-def test_what_its_analysis_says() -> None:
-    page = " ".join(beside("multi30k_128").split())
-    entropies, divergences = [], []
-    for seed in ("longer_seed_1", "longer_seed_2"):
-        (analysis,) = record(f"multi30k_128/{seed}.json")["analyses"]
-        assert [claim["agrees"] for claim in analysis["claims"]] == [False, True]
-        entropy, divergence = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
-        assert set(divergence[::2]) == {"0.02"}
-        entropies.append(entropy[:2])
-        divergences.append(min(divergence[1::2]))
-    of_realformer, of_pre_ln = map(" and ".join, zip(*entropies, strict=True))
-    assert f"(entropy in the encoder {of_realformer} bits; Pre-LN's {of_pre_ln})" in page
-    assert f"(divergence 0.02 bits in each chain; Pre-LN's from {' and '.join(divergences)})" in page
 
 
 def test_scores_of_the_quickstart() -> None:

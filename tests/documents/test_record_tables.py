@@ -3,14 +3,11 @@
 import json
 import re
 import statistics
-from typing import Any
 
 import pytest
 from programs.program import REPOSITORY
-from test_longer_trainings import cells_of_longer
 
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.report.formatting import probability
 from realformer_nmt.comparison.results import results_file
 
@@ -63,62 +60,6 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
             cells.append(f"{statistics.mean(lost):+.2f} ({min(lost):+.2f} to {max(lost):+.2f})")
         assert re.search(rf"^\| {corpus}, \d[^|]*\| {re.escape(' | '.join(cells))} \|$", page, re.MULTILINE), corpus
     assert min(row["p"] for row in rows if row["p"] is not None) > 0.05
-
-
-def test_what_is_begun_of_multi30k_is_its_record() -> None:
-    page = (RESULTS / "multi30k_128" / "README.md").read_text()
-    short = json.loads((RESULTS / "multi30k_128" / "short.json").read_text())["cells"]
-    longer = cells_of_longer()
-    assert f"**It is begun.** {len(short)} of its cells" in page
-    assert {(cell["axes"]["updates"], cell["axes"]["dropout"]) for cell in short} == {(2000, 0.1)}
-    deep = [cell for cell in short if cell["depth"] == "18" and cell["seed"] == 1]
-    means = []
-    for cells, seeds in ((deep, [1]), (longer, [1, 2, 3])):
-        for family in ("pre_ln", "realformer"):
-            scores = {cell["seed"]: cell["scores"]["bleu"]["score"] for cell in cells if cell["family"] == family}
-            assert sorted(scores) == seeds
-            means.append(f"{statistics.mean(scores.values()):.1f}")
-    row = (
-        "After 2,000 updates, one seed: Pre-LN {}, RealFormer {}. After 6,000, three seeds: Pre-LN {}, RealFormer {} |"
-    )
-    assert row.format(*means) in (REPOSITORY / "README.md").read_text()
-    families: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-    for cell in short + longer:
-        families.setdefault((cell["depth"], cell["family"], cell["axes"]["updates"]), []).append(cell)
-    shown = {
-        f"| {depth} | {updates:,} | `{family}` | {len(seeds)} | {spread(seeds)} |"
-        for (depth, family, updates), seeds in families.items()
-    }
-    assert set(re.findall(r"^\| \d+ \| [\d,]+ \| `.*$", page, re.MULTILINE)) == shown
-
-
-def test_what_multi30k_costs_is_its_grid_times_its_table() -> None:
-    """Two values and three seeds make four trainings, where one seed chooses."""
-    folder = RESULTS / "multi30k_128"
-    page, grid = (folder / "README.md").read_text(), grids.load(folder / "grid.toml")
-    trainings = len(grid.families) * (len(grid.axes["dropout"]) * len(grid.tune_seeds) + len(grid.seeds) - 1)
-    assert f"of at most {trainings * len(grid.layers) * len(grid.axes['updates'])}, are trained" in page
-    hours = {
-        (layers, updates): float(cell)
-        for layers, updates, cell in re.findall(r"^\| (\d+) \| ([\d,]+) \| [\d.]+ million \| ([\d.]+) \|$", page, re.M)
-    }
-    assert set(hours) == {(layers, f"{updates:,}") for layers in grid.layers for updates in grid.axes["updates"]}
-    whole, short = (
-        trainings * sum(cost for (_, updates), cost in hours.items() if updates in budgets)
-        for budgets in (("2,000", "17,000"), ("2,000",))
-    )
-    assert f"that is {whole:.0f} such hours, the short budget alone {short:.0f};" in page
-
-
-def spread(cells: list[dict[str, Any]]) -> str:
-    if {cell["state"] for cell in cells} == {"stuck"}:
-        return "stuck | "
-    names = ("bleu", "valid_loss")
-    return " | ".join(mean_and_deviation([cell["scores"][name]["score"] for cell in cells]) for name in names)
-
-
-def mean_and_deviation(values: list[float]) -> str:
-    return f"{statistics.mean(values):.2f}" + (f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else "")
 
 
 def test_what_bf16_costs_a_training_is_the_records() -> None:
