@@ -1,7 +1,7 @@
 """Measure what the papers predict: docs/results/claims.json, and the tables of docs/results/claims.md.
 
 python tools/claims.py ANALYSIS.JSON... measures models before training, which takes minutes, and takes trained ones
-from records of `realformer-nmt analyse`.
+from records of `realformer-nmt analyse`. With `--depths` and no number it takes the trained ones alone.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("analyses", type=Path, nargs="+", metavar="ANALYSIS.JSON")
     parser.add_argument("--record", type=Path, default=Path("docs/results/claims.json"))
     parser.add_argument("--page", type=Path, default=Path("docs/results/claims.md"))
-    parser.add_argument("--depths", type=int, nargs="+", default=at_initialisation.DEPTHS)
+    parser.add_argument("--depths", type=int, nargs="*", default=at_initialisation.DEPTHS)
     parser.add_argument("--seeds", type=int, nargs="+", default=at_initialisation.SEEDS)
     args = parser.parse_args(words)
     rows, inputs = trained(args.analyses)

@@ -98,6 +98,8 @@ def slope(models: Sequence[UntrainedModel], figure: str) -> float:
 def power(family: str, figure: str, lowest: float, highest: float) -> Check:
     def check(record: ClaimsRecord) -> Iterator[ClaimCheck]:
         models = [model for model in record.start if model.family == family]
+        if not models:
+            return
         exponent = slope(models, figure)
         listing = ", ".join(f"{getattr(model, figure):.3g} with {model.layers}" for model in models)
         yield ClaimCheck(f"{listing} layers: power {exponent:.2f}", lowest <= exponent <= highest)
@@ -110,6 +112,8 @@ def growth(family: str, lowest: float, highest: float) -> Check:
 
     def check(record: ClaimsRecord) -> Iterator[ClaimCheck]:
         ratios = {model.layers: model.last / model.first for model in record.start if model.family == family}
+        if not ratios:
+            return
         listing = ", ".join(f"{ratio:.2f} with {layers}" for layers, ratio in ratios.items())
         agrees = all(lowest <= ratio <= highest for ratio in ratios.values())
         yield ClaimCheck(f"last / first: {listing} layers", agrees)

@@ -74,6 +74,16 @@ def test_what_the_page_says_in_words() -> None:
     assert min(factors) >= 4
 
 
+def test_trained_models_alone_have_the_rows_about_them() -> None:
+    alone = table(ClaimsRecord(trained=MEASURED.trained)).splitlines()
+    trained = {claim.predicted for claim in CLAIMS if claim.of == "trained"}
+    assert alone == [
+        line
+        for line in table(MEASURED).splitlines()
+        if "---" in line or "predicted" in line or line.split(" | ")[1] in trained
+    ]
+
+
 def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_path: Path) -> None:
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     page, record = tmp_path / "claims.md", tmp_path / "claims.json"
