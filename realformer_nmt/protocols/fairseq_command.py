@@ -74,8 +74,7 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
     argv += command.precision(machines, request.precision)
     if not machines.gpus:
         argv.append("--cpu")
-    if machines.ranks > 1:
-        argv += ["--distributed-world-size", str(machines.ranks)]
+    argv += ["--distributed-world-size", str(machines.ranks)]  # fairseq's default is all GPUs of the machine
     if request.begin_with:
         argv += ["--finetune-from-model", str(request.begin_with.absolute())]
     if request.carry_embeddings:

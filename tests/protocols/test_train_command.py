@@ -36,10 +36,12 @@ def test_machines_are_counted_together(tmp_path: Path, capsys: Any) -> None:
     assert (fairseq_options["distributed-world-size"], fairseq_options["update-freq"]) == (16, 16)
 
 
-def test_one_gpu_needs_no_launcher(tmp_path: Path, capsys: Any) -> None:
-    words = dry_run(capsys, *given(tmp_path, "--gpus", 1))
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_one_rank_needs_no_launcher(tmp_path: Path, capsys: Any, gpus: int) -> None:
+    """The number of ranks is passed: by default fairseq starts one for each GPU of the machine."""
+    words = dry_run(capsys, *given(tmp_path, "--gpus", gpus))
     assert (words[0], words[1]) == ("fairseq-train", str(tmp_path / "data/data-bin"))
-    assert "distributed-world-size" not in flags(words)
+    assert flags(words)["distributed-world-size"] == 1
 
 
 @pytest.mark.parametrize(
