@@ -150,6 +150,8 @@ def test_a_run_that_is_set_aside_takes_its_average_along(tmp_path: Path) -> None
 def test_a_disk_that_is_full_for_a_while_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write, outcomes = records.write, ["", "No space left on device", "No space left on device"]
     code = f"import pathlib, time\nwhile not pathlib.Path({str(tmp_path / 'space')!r}).exists(): time.sleep(0.05)"
+    code += f"\npathlib.Path({str(tmp_path / 'checkpoints')!r}).mkdir()"
+    code += f"\npathlib.Path({str(tmp_path / 'checkpoints/checkpoint_last.pt')!r}).touch()"
 
     def write_or_fail(path: Path, record: Any) -> None:
         if refusal := outcomes.pop(0) if outcomes else "":
@@ -173,6 +175,27 @@ def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None
     assert done.returncode == 1
     assert "fairseq-train ended with status 1, " in done.stderr
     assert json.loads((tmp_path / "run/train.json").read_text())["complete"] is False
+
+
+def test_a_training_that_trains_nothing_is_not_complete(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
+    """The first learning rate is no larger than --stop-min-lr, where fairseq-train ends with status 0."""
+    words = ["train", *map(str, arguments(toy_corpus, tmp_path / "run")), "--stop-min-lr", "1e-7"]
+    for _ in range(2):
+        with commands.starting_forks():
+            assert main(words) == 1
+        outputs = capsys.readouterr()
+        assert "fairseq-train ended without a checkpoint, for the reason above: nothing was trained" in outputs.err
+        assert "trained in" not in outputs.out
+        assert json.loads((tmp_path / "run/train.json").read_text())["complete"] is False
+
+
+def test_a_machine_of_another_rank_than_0_expects_no_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training_run, "runnable", lambda _: [sys.executable, "-c", ""])
+    stage = Stage("train", tmp_path / "train.json", {}, {}, lasting=False)
+    machines = Machines(0, nodes=2, node_rank=1)
+    assert Training(stage, TrainRecord(), machines, fresh=False).run([]) == 0
 
 
 def test_two_processes_of_torchrun_make_the_same_step_and_begin_alike(

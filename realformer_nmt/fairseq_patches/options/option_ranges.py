@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,6 +146,11 @@ def check_together(args: argparse.Namespace) -> None:
         raise OptionError(
             f"--num-shards {args.num_shards}: this fairseq translates everything in every shard; "
             "pass --distributed-world-size and --distributed-rank in its place, or `realformer-nmt translate --jobs N`"
+        )
+    if getattr(args, "write_checkpoints_asynchronously", False) and find_spec("iopath") is None:
+        raise OptionError(
+            "--write-checkpoints-asynchronously needs iopath, without which fairseq trains nothing: pip install "
+            "iopath, or leave the option out"
         )
 
 

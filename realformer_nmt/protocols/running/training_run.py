@@ -61,6 +61,11 @@ class Training:
             raise UserError(
                 f"fairseq-train ended with status {status}, for the reason above; rerun the same command to resume"
             )
+        if not self._has_checkpoints():
+            raise UserError(
+                "fairseq-train ended without a checkpoint, for the reason above: nothing was trained; change the flag "
+                "that ended it, and add --fresh"
+            )
         print(f"{self.folder}: trained in {self._seconds():.0f} s")
         return 0
 
@@ -68,12 +73,19 @@ class Training:
         """Refuse checkpoints without a record: fairseq would go on from any that is there."""
         if self.machines.node_rank:
             return
-        checkpoints = sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
+        checkpoints = self._checkpoints()
         if checkpoints:
             raise UserError(
                 f"{checkpoints[0]} belongs to a training without {RECORD}: name another --folder, or pass --fresh to "
                 "set it aside"
             )
+
+    def _checkpoints(self) -> list[Path]:
+        return sorted((self.folder / CHECKPOINTS).glob("checkpoint*.pt"))
+
+    def _has_checkpoints(self) -> bool:
+        """Tell whether a training left checkpoints, as far as this machine can know: that of rank 0 writes them."""
+        return bool(self.machines.node_rank or self._checkpoints())
 
     def _train(self, argv: list[str], lock: int) -> int:
         session = TrainingSession(
@@ -101,7 +113,7 @@ class Training:
                     status = process.wait(RECORD_INTERVAL)
                 self.sessions[-1] = replace(session, seconds=round(time.monotonic() - start, 1))
                 with contextlib.suppress(*(UNWRITTEN if status is None else ())):
-                    self._write(argv, complete=status == 0)
+                    self._write(argv, complete=status == 0 and self._has_checkpoints())
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)

@@ -116,6 +116,15 @@ def test_preprocessing_is_checked_before_it_makes_a_folder(
     assert not list(tmp_path.iterdir())
 
 
+def test_asynchronous_checkpoints_need_iopath(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it fairseq-train logs an error, trains nothing and ends with status 0."""
+    monkeypatch.setattr(option_ranges, "find_spec", lambda _: None)
+    with pytest.raises(OptionError, match="--write-checkpoints-asynchronously needs iopath"):
+        configured("--write-checkpoints-asynchronously")
+    monkeypatch.setattr(option_ranges, "find_spec", lambda _: object())
+    assert configured("--write-checkpoints-asynchronously").checkpoint.write_checkpoints_asynchronously
+
+
 def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
     for options, message in (
         ({"nbest": 3, "beam": 2}, "--nbest 3 of --beam 2 is not possible: pass a beam of 3 or more"),
