@@ -17,6 +17,16 @@ from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest
 
+INSTEAD = {  # options of `realformer-nmt train` for flags that would make train.json say something else
+    "--bf16": "--precision bf16",
+    "--fp16": "--precision fp16",
+    "--memory-efficient-bf16": "--precision bf16",
+    "--memory-efficient-fp16": "--precision fp16",
+    "--amp": "--precision fp16 or bf16",
+    "--cpu": "--gpus 0",
+    "--distributed-world-size": "--gpus N",
+}
+
 
 def preparation(request: TrainRequest) -> TrainedCorpus:
     """Return what `prepare` recorded beside the data-bin; before there is one, what the options say of it."""
@@ -86,7 +96,8 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
 
 
 def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
-    """Refuse flags that would override a run's folder or precision, or what its name says: task, family, layers."""
+    """Refuse flags that would override a run's folder, precision or machines, or what its name says: task, family,
+    layers."""
     names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
     if "--task" in names:
         raise UserError("--task is set by the protocol: name a --protocol of that task (docs/text_models.md)")
@@ -97,7 +108,7 @@ def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
     depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
     if depths:
         raise UserError(f"{depths[0]} is set by --layers: leave it out, and give --layers, such as --layers 60-12")
-    precisions = sorted(names & {"--bf16", "--fp16"})
-    if precisions:
-        name = precisions[0].removeprefix("--")
-        raise UserError(f"--{name} after the `--` would not be recorded: give --precision {name} before it instead")
+    unrecorded = [name for name in INSTEAD if name in names]
+    if unrecorded:
+        name = unrecorded[0]
+        raise UserError(f"{name} after the `--` would not be recorded: give {INSTEAD[name]} before it instead")

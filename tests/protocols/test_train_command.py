@@ -203,6 +203,12 @@ def test_every_recipe_names_a_shipped_corpus() -> None:
         (["--", "--save-dir=x"], "--save-dir is FOLDER/checkpoints, where the next commands look: give --folder"),
         (["--", "--bf16"], "--bf16 after the `--` would not be recorded: give --precision bf16"),
         (["--", "--fp16"], "--fp16 after the `--` would not be recorded: give --precision fp16"),
+        (["--", "--memory-efficient-bf16"], "would not be recorded: give --precision bf16 before it instead"),
+        (["--", "--memory-efficient-fp16"], "would not be recorded: give --precision fp16 before it instead"),
+        (["--", "--amp"], "--amp after the `--` would not be recorded: give --precision fp16 or bf16 before it"),
+        (["--", "--cpu"], "--cpu after the `--` would not be recorded: give --gpus 0 before it instead"),
+        (["--", "--distributed-world-size", 2], "would not be recorded: give --gpus N before it instead"),
+        (["--", "--distributed-world-size=2"], "--distributed-world-size after the `--` would not be recorded"),
         (["--protocol", "admn"], "did you mean admin"),
         (["--without", "share-all-embedding"], "did you mean share-all-embeddings?"),
         (["--nodes", 2, "--gpus", 2], "--nodes 2 need --master HOST:PORT"),
@@ -218,6 +224,14 @@ def test_what_cannot_be_is_refused(tmp_path: Path, capsys: Any, options: list[ob
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("flag", ["memory-efficient-bf16", "memory-efficient-fp16", "amp", "fp16"])
+def test_the_precision_of_a_protocol_is_refused(flag: str, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f'base = "small"\n[train]\n{flag} = true\n')
+    assert main(["train", *given(tmp_path, "--protocol", file), "--dry-run"]) == 1
+    assert "--precision" in capsys.readouterr().err
 
 
 def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
