@@ -27,6 +27,7 @@ from realformer_nmt.fairseq_patches.training import (
     rank_timeout,
     ranks,
     stop_at_max_update,
+    stop_time,
     weight_lists,
 )
 
@@ -71,6 +72,8 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     embedding_transfer.carry_embeddings,
     save_dir_lock.lock_save_dir,
     stop_at_max_update.end_at_max_update,
+    stop_time.count_the_hours_of_this_training,
+    stop_time.end_at_the_stop_time,
     patience.save_the_patience,
     patience.resume_with_the_patience,
     patience.end_at_the_patience,
