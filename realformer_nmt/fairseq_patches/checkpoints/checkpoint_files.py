@@ -4,14 +4,16 @@ the last one."""
 import logging
 import os
 import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from fairseq import checkpoint_utils
 from fairseq.distributed import utils as distributed_utils
 from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
+from omegaconf import OmegaConf
 
 from realformer_nmt.checkpoints.files import integrity, reading
 from realformer_nmt.common.errors import UserError
@@ -19,7 +21,9 @@ from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LAST = "checkpoint_last.pt"  # from which fairseq resumes, unless --restore-file names another
+BEGINNINGS = ("finetune_from_model", "continue_once")  # options whose checkpoint is for the first start alone
 logger = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
 
 
 @patch(checkpoint_utils, "torch_persistent_save")
@@ -67,19 +71,23 @@ def refuse_a_missing_save_dir(original: Original, cfg: Any, trainer: Trainer, *a
 
 
 def choose_checkpoint(trainer: Trainer, filename: str) -> str:
-    """Return the checkpoint to resume from, on all ranks the one that rank 0 finds, as it is rank 0 that loads it.
+    """Return the checkpoint to resume from, on all ranks the one that rank 0 finds, as it is rank 0 that loads it."""
+    cfg, path = trainer.cfg.checkpoint, Path(filename)
+    replaceable = cfg.restore_file == LAST and path.parent == Path(cfg.save_dir)
+    return answer_of_rank_0(trainer, lambda: str(instead_of(path, replaceable)))
 
-    With a suffix each rank has a part of the checkpoint and chooses alone; so it does on TPUs, which cannot broadcast.
+
+def answer_of_rank_0(trainer: Trainer, ask: Callable[[], Answer]) -> Answer:
+    """Return on all ranks what rank 0 answers.
+
+    With a suffix each rank has a part of the checkpoint and answers alone; so it does on TPUs, which cannot broadcast.
     """
-    answer: str | None = None
-    alone = trainer.data_parallel_world_size == 1 or bool(trainer.checkpoint_suffix) or trainer.tpu
-    if trainer.data_parallel_rank == 0 or alone:
-        cfg, path = trainer.cfg.checkpoint, Path(filename)
-        answer = str(instead_of(path, cfg.restore_file == LAST and path.parent == Path(cfg.save_dir)))
-    if not alone:
-        group = trainer.data_parallel_process_group
-        answer = distributed_utils.broadcast_object(answer, src_rank=0, group=group, dist_device=trainer.device)
-    return answer or filename
+    if trainer.data_parallel_world_size == 1 or trainer.checkpoint_suffix or trainer.tpu:
+        return ask()
+    answer = ask() if trainer.data_parallel_rank == 0 else None
+    group = trainer.data_parallel_process_group
+    agreed: Answer = distributed_utils.broadcast_object(answer, src_rank=0, group=group, dist_device=trainer.device)
+    return agreed
 
 
 def begins_finetuning(trainer: Any, path: Path) -> bool:
@@ -129,6 +137,29 @@ def refuse_options_that_name_no_file(original: Original, cfg: Any, trainer: Trai
     if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
         check_file("--finetune-from-model", cfg.finetune_from_model)
     return original(cfg, trainer, **options)
+
+
+@patch(checkpoint_utils, "load_checkpoint")
+def continue_a_finetuning(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
+    """Continue a finetuning without checkpoint_last.pt from its newest complete checkpoint.
+
+    fairseq begins again with --finetune-from-model or --continue-once, over the checkpoints that are there.
+    """
+    models = [Path(model) for name in BEGINNINGS if (model := getattr(cfg, name, None))]
+    resumable = models and cfg.restore_file == LAST and not trainer.checkpoint_suffix
+    if resumable and answer_of_rank_0(trainer, lambda: has_lost_its_last(Path(cfg.save_dir), models)):
+        cfg = OmegaConf.merge(cfg, dict.fromkeys(BEGINNINGS))
+    return original(cfg, trainer, **options)
+
+
+def has_lost_its_last(folder: Path, models: Iterable[Path]) -> bool:
+    """Return whether a training that began with other models has checkpoints, but no checkpoint_last.pt.
+
+    Where a model lies among the checkpoints, they may be of the training before: this one begins.
+    """
+    if os.path.lexists(folder / LAST) or any(model.resolve().parent == folder.resolve() for model in models):
+        return False
+    return integrity.newest(folder.glob("checkpoint*.pt")) is not None
 
 
 def check_file(option: str, path: str) -> None:

@@ -16,11 +16,14 @@ from fairseq.file_io import PathManager
 from fixture_types import Once
 from omegaconf import OmegaConf
 from programs import commands
+from programs.processes import said
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.checkpoints import checkpoint_files
 from reliability import kills, trainings
 
+SIZE = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
+FIXED = ("--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--cpu", "--num-workers", 0)
 STATE = {"model": {"w": torch.ones(1 << 18)}}  # a megabyte
 Size = tuple[int, int]
 
@@ -213,3 +216,34 @@ def test_a_flip_at_either_end_does_not_stop_a_resume(tmp_path: Path, damage: Cal
     last = tmp_path / "checkpoint_last.pt"
     last.write_bytes(damage(last.read_bytes()))
     assert checkpoint_files.choose_checkpoint(trainer(tmp_path), str(last)) == str(tmp_path / "checkpoint2.pt")
+
+
+@pytest.mark.parametrize("option", ["--finetune-from-model", "--continue-once"])
+def test_a_training_that_began_with_another_continues_from_its_newest_checkpoint(
+    option: str, toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
+    """Its checkpoint_last.pt was never written, and the model that it began with is removed meanwhile."""
+    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *FIXED, "--disable-validation"]
+    command, model = [*commands.fairseq("train"), *map(str, words)], tmp_path / "first/checkpoint_last.pt"
+    said([*command, "--max-update", "1", "--save-dir", str(model.parent)], tmp_path)
+    begun = [*command, option, str(model), "--save-interval-updates", "1", "--no-last-checkpoints"]
+    begun += ["--save-dir", str(tmp_path / "run")]
+    said([*begun, "--max-update", "2"], tmp_path)
+    model.unlink()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").glob("*.pt")}
+    again = said([*begun, "--max-update", "3"], tmp_path)
+    assert f"Loaded checkpoint {tmp_path}/run/checkpoint_1_2.pt (epoch 1 @ 2 updates)" in again
+    after = {path.name: path.read_bytes() for path in (tmp_path / "run").glob("*.pt")}
+    assert after.items() > before.items()
+    assert after.keys() - before.keys() == {"checkpoint_1_3.pt"}
+
+
+def test_a_model_among_the_checkpoints_is_begun_with(tmp_path: Path) -> None:
+    """Else nobody could finetune in the folder of the training before."""
+    torch.save(
+        {"optimizer_history": [{"num_updates": 3}], "last_optimizer_state": {"a": 1}}, tmp_path / "checkpoint1.pt"
+    )
+    assert checkpoint_files.has_lost_its_last(tmp_path, [tmp_path.parent / "checkpoint1.pt"])
+    assert not checkpoint_files.has_lost_its_last(tmp_path, [tmp_path / "checkpoint1.pt"])
+    (tmp_path / "checkpoint_last.pt").touch()
+    assert not checkpoint_files.has_lost_its_last(tmp_path, [tmp_path.parent / "checkpoint1.pt"])
