@@ -1,10 +1,14 @@
 """A place within an epoch, found again on another number of ranks; stock fairseq beside it."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fairseq.data import ListDataset
 from fairseq.data.iterators import EpochBatchIterator
+from programs import commands
+from programs.processes import said
 
 import realformer_nmt
 
@@ -80,3 +84,33 @@ def test_a_checkpoint_of_before_says_nothing_of_ranks() -> None:
     state, seen = had(2, updates=5, share=1)
     del state["ranks"]
     assert sorted([*seen, *rest(2, state)]) == list(range(BATCHES))
+
+
+@pytest.mark.parametrize("entry", ["batches", "ranks"])
+def test_in_smaller_batches_the_epoch_begins_again(entry: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Batches of one sentence, then of half as many tokens; a checkpoint of before has no number of batches."""
+    state, _ = had(1, updates=40, share=1)
+    halves = EpochBatchIterator(
+        ListDataset(list(range(2 * BATCHES)), [1] * 2 * BATCHES), list, [[n] for n in range(90)]
+    )
+    del state[{"batches": "ranks", "ranks": "batches"}[entry]]
+    with caplog.at_level("INFO", logger="realformer_nmt.fairseq_patches.checkpoints.elastic_resume"):
+        halves.load_state_dict(state)
+    remaining = list(halves.next_epoch_itr(shuffle=True))
+    assert len(remaining) == (90 if entry == "batches" else 50)
+    assert ("the checkpoint's epoch is of 45 batches, here of 90: it begins again" in caplog.text) == (
+        entry == "batches"
+    )
+
+
+def test_a_training_goes_on_with_another_max_tokens(toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
+    """2000 sentences in about 30 batches, then in about 8: fairseq alone has none left after 20, and fails."""
+    size = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
+    fixed = ("--optimizer", "adam", "--lr", 1e-2, "--cpu", "--num-workers", 0, "--disable-validation", "--max-epoch", 1)
+    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *size, *fixed, "--save-dir", tmp_path]
+    command = [*commands.fairseq("train"), *map(str, words)]
+    said([*command, "--max-tokens", "500", "--max-update", "20"], tmp_path)
+    again = said([*command, "--max-tokens", "2000"], tmp_path)
+    batches = re.search(r"epoch is of (\d+) batches, here of (\d+): it begins again", again)
+    assert batches
+    assert f"epoch 1 @ {20 + int(batches[2])} updates" in again
