@@ -22,7 +22,24 @@ def last(folder: Path, number: int, kind: re.Pattern[str], until: int | None = N
     numbered = sorted((int(match[1]), path) for match, path in _matching(folder, kind))
     numbered += _end(folder, numbered[-1][1] if numbered else None, kind)
     states = [path for count, path in numbered if until is None or count <= until]
-    return _last_of(folder, number, states, "epoch" if kind is EPOCH else "update")
+    paths = _last_of(folder, number, states, "epoch" if kind is EPOCH else "update")
+    if (folder / END).is_file():
+        _check_one_training(paths[-1], folder / END)
+    return paths
+
+
+def _check_one_training(newest: Path, end: Path) -> None:
+    """Refuse a state of more updates than the end: it is of an earlier training in the folder, or that was killed."""
+    updates, updates_of_end = _updates(newest), _updates(end)
+    if updates > updates_of_end:
+        raise UserError(
+            f"{newest} is of {updates:,} updates, but {end.name} beside it of {updates_of_end:,}: two trainings wrote "
+            "here, or one was killed while it saved. Name the files to average, or resume the training that was killed"
+        )
+
+
+def _updates(path: Path) -> int:
+    return checkpoint_fields.updates(checkpoint_fields.without_weights(path)) or 0
 
 
 def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple[int, Path]]:
@@ -32,7 +49,7 @@ def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple
         return []
     state = checkpoint_fields.without_weights(path)
     updates = checkpoint_fields.updates(state) or 0
-    if newest and updates <= (checkpoint_fields.updates(checkpoint_fields.without_weights(newest)) or 0):
+    if newest and updates <= _updates(newest):
         return []
     return [((checkpoint_fields.epochs(state) or 0) if kind is EPOCH else updates, path)]
 

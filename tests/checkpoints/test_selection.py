@@ -11,6 +11,7 @@ from tiny_models.snapshots import CFG, save
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import select
 from realformer_nmt.checkpoints.selection import EPOCH, UPDATE, best, last
+from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 
 
@@ -50,11 +51,11 @@ def test_the_best_may_be_below_zero(tmp_path: Path) -> None:
     [  # two epochs of 100 updates, a checkpoint every 50; where checkpoint_last.pt stands
         (230, 30, ["checkpoint2.pt", "checkpoint_last.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
         (200, 0, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_2_150.pt", "checkpoint_last.pt"]),
-        (150, 50, ["checkpoint1.pt", "checkpoint2.pt"], ["checkpoint_1_50.pt", "checkpoint_2_150.pt"]),
+        (150, 50, None, ["checkpoint_1_50.pt", "checkpoint_2_150.pt"]),  # of an epoch that it has not ended
     ],
 )
 def test_where_the_training_stands_counts_once(
-    tmp_path: Path, update: int, in_epoch: int, epochs: list[str], updates: list[str]
+    tmp_path: Path, update: int, in_epoch: int, epochs: list[str] | None, updates: list[str]
 ) -> None:
     def stands(epoch: int, inside: int) -> dict[str, Any]:
         return {"extra_state": {"train_iterator": {"epoch": epoch, "iterations_in_epoch": inside}}}
@@ -65,12 +66,32 @@ def test_where_the_training_stands_counts_once(
         inside = 100 * epoch - 50
         save(tmp_path / f"checkpoint_{epoch}_{inside}.pt", model, inside, **stands(epoch, 50))
     save(tmp_path / "checkpoint_last.pt", model, update, **stands(update // 100 + 1, in_epoch))
-    assert [path.name for path in last(tmp_path, 2, EPOCH)] == epochs
+    if epochs is None:
+        with pytest.raises(
+            UserError, match=r"checkpoint2\.pt is of 200 updates, but checkpoint_last\.pt beside it of 150"
+        ):
+            last(tmp_path, 2, EPOCH)
+    else:
+        assert [path.name for path in last(tmp_path, 2, EPOCH)] == epochs
     assert [path.name for path in last(tmp_path, 2, UPDATE)] == updates
     assert [path.name for path in last(tmp_path, 1, EPOCH, until=1)] == ["checkpoint1.pt"]
     assert [path.name for path in last(tmp_path, 1, UPDATE, until=100)] == ["checkpoint_1_50.pt"]
     with pytest.raises(UserError, match="asked for 4 epoch checkpoints"):
         last(tmp_path, 4, EPOCH)
+
+
+def test_two_trainings_of_a_folder_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of ten epochs, then one up to the ninth, which overwrote all but the last file of the first."""
+    for epoch in range(7, 11):
+        save(tmp_path / f"checkpoint{epoch}.pt", {"w": torch.tensor([1.0 if epoch < 10 else 100.0])}, epoch)
+    save(tmp_path / "checkpoint_last.pt", {"w": torch.ones(1)}, 9)
+    words = ["average", str(tmp_path), "--last", "3", "--output", str(tmp_path / "average.pt")]
+    assert main(words) == 1
+    message = "checkpoint10.pt is of 10 updates, but checkpoint_last.pt beside it of 9: two trainings wrote here"
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "average.pt").exists()
+    assert main([*words, "--until", "9"]) == 0  # all of them of the second
+    assert torch.load(tmp_path / "average.pt", weights_only=False)["model"]["w"] == 1
 
 
 @pytest.mark.parametrize(
