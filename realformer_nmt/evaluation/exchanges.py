@@ -1,4 +1,4 @@
-"""Exchanges of sentences between two systems: how many change a metric, and the p of all exchanges of a few."""
+"""Exchanges of sentences between two systems: how many change a metric, and the p of all exchanges or of samples."""
 
 import itertools
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ import numpy as np
 from sacrebleu.metrics.base import Metric
 
 FEW = 14  # sentences: their 2^13 different exchanges take less than a second
+BLOCK = 128  # samples at a time; for a multiple of 32 numpy draws the same as for all samples at once
 ROUNDING = 1e-9  # sums in another order differ in their last digits
 
 
@@ -19,10 +20,10 @@ class Exchanges:
         rows = [
             np.array(metric._extract_corpus_statistics(lines, [reference]), dtype=float) for lines in (system, baseline)
         ]
-        unequal = (rows[0] != rows[1]).any(axis=1)
-        self.metric, self.number = metric, int(unequal.sum())
-        self.same = rows[0][~unequal].sum(axis=0)
-        self.system, self.baseline = (each[unequal] for each in rows)  # sentences x statistics
+        self.unequal = (rows[0] != rows[1]).any(axis=1)
+        self.metric, self.number = metric, int(self.unequal.sum())
+        self.same = rows[0][~self.unequal].sum(axis=0)
+        self.system, self.baseline = (each[self.unequal] for each in rows)  # sentences x statistics
 
     def smallest_p(self) -> float:
         """Return 2^(1-d): of the 2^d ways to exchange d sentences two at least, all and none, reach the difference."""
@@ -35,6 +36,20 @@ class Exchanges:
         exchanged = np.column_stack([np.zeros(len(rest), dtype=bool), np.array(rest, dtype=bool)])
         differences = self._differences(exchanged)  # none are exchanged in the first
         return float(np.mean(differences >= differences[0] * (1 - ROUNDING)))
+
+    def p_of_samples(self, samples: int, seed: int) -> float:
+        """Return the share of sampled exchanges that reach the difference; the samples are those of sacreBLEU.
+
+        sacreBLEU's own p counts only those that exceed the difference, and is smaller if some equal it.
+        """
+        generator = np.random.default_rng(seed)
+        least = self._differences(np.zeros((1, self.number), dtype=bool))[0] * (1 - ROUNDING)
+        reached = 0
+        for start in range(0, samples, BLOCK):
+            shape = (min(BLOCK, samples - start), len(self.unequal))
+            exchanged = generator.integers(2, size=shape, dtype=bool)[:, self.unequal]
+            reached += int((self._differences(exchanged) >= least).sum())
+        return (reached + 1) / (samples + 1)
 
     def _differences(self, exchanged: np.ndarray) -> np.ndarray:
         """Return the absolute difference of the two systems for each row of sentences to exchange."""

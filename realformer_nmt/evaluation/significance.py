@@ -96,7 +96,7 @@ def compare(
         result.score - columns[name].results[0].score for (name, _), result in zip(cells, results, strict=True)
     ]
     p_values = [
-        p_with_ties(name, result, difference, systems[index], systems[0], test)
+        p_with_ties(name, result, difference, systems[index], systems[0], test, samples, seed)
         for (name, index), result, difference in zip(cells, results, differences, strict=True)
     ]
     comparisons = []
@@ -117,8 +117,17 @@ def compare(
     return comparisons
 
 
-def p_with_ties(name: str, result: Result, difference: float, system: System, baseline: System, test: str) -> float:
-    """Return sacreBLEU's p, raised to what so few different sentences allow; of very few, the p of all exchanges.
+def p_with_ties(
+    name: str,
+    result: Result,
+    difference: float,
+    system: System,
+    baseline: System,
+    test: str,
+    samples: int,
+    seed: int,
+) -> float:
+    """Return the p of a test, raised to what so few different sentences allow; of very few, the p of all exchanges.
 
     sacreBLEU counts only the samples that exceed the difference. Two equal systems would get its smallest p, and so
     would two of which each sentence changes the score by as much.
@@ -128,7 +137,8 @@ def p_with_ties(name: str, result: Result, difference: float, system: System, ba
     exchanges = Exchanges(scorer(name), system.lines(name), baseline.lines(name), baseline.reference)
     if test == "ar" and exchanges.number <= FEW:
         return exchanges.p_of_all()
-    return max(1.0 if result.p_value is None else result.p_value, exchanges.smallest_p())
+    p = exchanges.p_of_samples(samples, seed) if test == "ar" else result.p_value
+    return max(1.0 if p is None else p, exchanges.smallest_p())
 
 
 class MetricResults(NamedTuple):
@@ -144,8 +154,9 @@ def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: 
     if row.neural:
         check_one_model(name, systems)
     lines: list[tuple[str, Sequence[str]]] = [(system.name, system.lines(name)) for system in systems]
+    drawn = samples if test == "bs" else 1  # the p of exchanges is computed by `p_with_ties`
     test_of_pairs = PairedTest(
-        lines, {name: scorer(name)}, [systems[0].reference], test_type=test, n_samples=samples, n_jobs=jobs
+        lines, {name: scorer(name)}, [systems[0].reference], test_type=test, n_samples=drawn, n_jobs=jobs
     )
     ((label, results),) = [column for column in test_of_pairs()[1].items() if column[0] != "System"]
     return MetricResults(row.label if row.neural else label, [each for each in results if isinstance(each, Result)])

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import os
 import re
 import subprocess
@@ -110,6 +111,22 @@ def test_p_of_samples_is_near_that_of_all_exchanges() -> None:
     assert 0.01 < exact < 0.99
     assert row.p != exact
     assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
+
+
+@pytest.mark.parametrize(("better", "worse"), [(11, 4), (20, 10), (4, 11)])
+def test_samples_that_equal_the_difference_count(better: int, worse: int) -> None:
+    """Each unequal line changes the score by as much, so the exact p is that of the sign test."""
+    lines = [" ".join(f"w{number}{letter}" for letter in "abcdef") for number in range(200)]
+    one, other = list(lines), list(lines)
+    for number in range(better + worse):
+        text = one if number < better else other
+        text[number] = " ".join([*lines[number].split()[:-1], "zz"])
+    unequal = better + worse
+    tail = sum(math.comb(unequal, number) for number in range(min(better, worse) + 1))
+    exact = 2 * tail / 2**unequal
+    systems = [System(name, "", text, lines, "") for name, text in (("a", one), ("b", other))]
+    (row,) = compare(systems, ["bleu"], "ar", 4000, 12345, 1)
+    assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5
 
 
 def test_lines_that_change_no_statistic_are_no_differences() -> None:
