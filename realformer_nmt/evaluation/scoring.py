@@ -177,9 +177,10 @@ def tokenised_texts(
 ) -> dict[str, ScoredTexts]:
     names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
     words = ScoredTexts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
-    if hyphens != "plain" and not request.compound_split:
+    if request.compound_split:
+        metrics.check_whole_compounds(hyphens, hypotheses, reference)
+    if hyphens != "plain" or metrics.has_split_compounds(hyphens, hypotheses, reference):
         return {metric_table.WORDS: words}
-    metrics.check_whole_compounds(hyphens, hypotheses, reference)
     split = ScoredTexts(
         f"{words.name}, compounds split", metrics.split_compounds(hypotheses), metrics.split_compounds(reference)
     )

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 from programs import argv
+from sacrebleu.metrics import BLEU
 from texts import translation_records
 from texts.word_salad import texts
 from tiny_models import tiny_comet
@@ -98,7 +99,10 @@ def test_the_compound_split_score_is_given_only_where_hyphens_are_whole(tmp_path
         folder = folder_of(tmp_path / name, hypotheses, reference, [words, words], hyphens=hyphens)
         with pytest.raises(UserError, match=f"compound-split BLEU is refused: this text {message}"):
             scored(folder, "--compound-split")
-    assert "compound_split_bleu" not in scored(tmp_path / "a")
+    for name in ("a", "mislabelled", "words"):
+        scores = scored(tmp_path / name)
+        assert scores.keys() == {"bleu", "chrf", "tokenised_bleu"}
+        assert scores["bleu"].score == BLEU().corpus_score(hypotheses, [reference]).score
     with pytest.raises(UserError, match="this text was not tokenised"):
         scored(folder_of(tmp_path / "raw", hypotheses, reference), "--compound-split")
     folder = folder_of(tmp_path / "own", hypotheses, reference, [hypotheses, reference])
