@@ -153,7 +153,19 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"translation\.json: no such file; `realformer-nmt translate` writes it"):
         request(folder).run()
     with pytest.raises(UserError, match="pass --reference FILE"):
-        raw_texts.raw(None, translation_records.record(prepared=None, subset="test"), 1)
+        raw_texts.raw(translation_records.record(prepared=None, subset="test"), 1)
+
+
+def test_a_text_that_is_named_needs_no_test_set(tmp_path: Path) -> None:
+    """The file of the test set is not there."""
+    hypotheses, reference = texts(number=3)
+    folder = folder_of(tmp_path, hypotheses, reference, test_set=str(tmp_path / "removed.tsv"))
+    assert scoring.stage_of(request(folder)).inputs["reference"] == folder / "reference.txt"
+    model = tiny_comet.write(tmp_path / "model", "softmax")
+    stage = scoring.stage_of(request(folder, "--comet", str(model), "--source", str(folder / "hypotheses.txt")))
+    assert stage.inputs["source"] == folder / "hypotheses.txt"
+    with pytest.raises(UserError, match=r"--test-set .*removed\.tsv: no such file"):
+        scoring.stage_of(request(folder, "--comet", str(model)))
 
 
 def test_a_score_of_before_is_not_that_of_a_reference_that_is_not_there(tmp_path: Path) -> None:

@@ -13,13 +13,19 @@ from realformer_nmt.evaluation.translating.translation_record import Translation
 
 
 def reference(request: ScoreRequest, translation: TranslationRecord) -> Path:
+    """Return the file of --reference, or that of the test set or the corpus."""
+    if request.reference:
+        return request.reference
     test_set = of_test_set(request, translation)
-    return test_set.reference if test_set and not request.reference else raw(request.reference, translation, 1)
+    return test_set.reference if test_set else raw(translation, 1)
 
 
 def source(request: ScoreRequest, translation: TranslationRecord) -> Path:
+    """Return the file of --source, or that of the test set or the corpus."""
+    if request.source:
+        return request.source
     test_set = of_test_set(request, translation)
-    return test_set.source if test_set and not request.source else raw(request.source, translation, 0)
+    return test_set.source if test_set else raw(translation, 0)
 
 
 def of_test_set(request: ScoreRequest, translation: TranslationRecord) -> TestSetFiles | None:
@@ -36,10 +42,8 @@ def of_test_set(request: ScoreRequest, translation: TranslationRecord) -> TestSe
     return test_set
 
 
-def raw(file: Path | None, translation: TranslationRecord, side: int) -> Path:
-    """Return the file that was named, or the corpus's raw text of the source (0) or the target (1)."""
-    if file:
-        return file
+def raw(translation: TranslationRecord, side: int) -> Path:
+    """Return the corpus's raw text of the source (0) or the target (1)."""
     option = ("--source", "--reference")[side]
     if not translation.prepared or translation.subset is UNSET:
         raise UserError(f"pass {option} FILE: the translation does not say which raw text belongs to it")
