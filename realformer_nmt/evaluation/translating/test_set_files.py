@@ -1,7 +1,7 @@
 """Test sets as TSV or JSON lines, with document ids, as WMT has them since 2025; they are unpacked beside the file.
 
-FILE.en and FILE.de have a line per row, FILE.documents the id of each line's document. Breaks within a text become
-spaces, for commands and metrics here count lines.
+FILE.en-de.en and FILE.en-de.de have a line per row, FILE.en-de.documents the id of each line's document. Breaks within
+a text become spaces, for commands and metrics here count lines.
 """
 
 import json
@@ -56,21 +56,25 @@ READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Row]]] = {".tsv": tsv, 
 
 
 def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
-    """Write source, reference and document ids of a language pair beside a file; return the first two."""
+    """Write source, reference and document ids of a language pair beside a file; return the paths of the first two."""
+    pair = "-".join(languages)
+    paths = [file.with_name(f"{file.name}.{pair}.{ending}") for ending in (*languages, "documents")]
+    texts = zip(paths, read_pair(file, languages), strict=True)
+    write_once({path: lines for path, lines in texts if lines}, file)
+    return paths[0], paths[1]
+
+
+def read_pair(file: Path, languages: tuple[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """Return source, reference and document ids of a language pair; no ids if no row has one."""
     try:
         all_rows = list(READERS[file.suffix](without_mark(read_lines(file))))
         rows = [row for row in all_rows if is_of_pair(row, languages)]
         if not rows:
             raise UserError(f"none of its {len(all_rows)} rows is of {'-'.join(languages)}: give a file that has some")
         source, reference = column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
-        documents = column(rows, DOCUMENTS) if any(text(row, DOCUMENTS) for row in rows) else []
+        return source, reference, column(rows, DOCUMENTS) if any(text(row, DOCUMENTS) for row in rows) else []
     except UserError as error:
         raise UserError(f"--test-set {file}: {error}") from error
-    paths = [file.with_name(f"{file.name}.{ending}") for ending in (*languages, "documents")]
-    for path, lines in zip(paths, (source, reference, documents), strict=True):
-        if lines:
-            write_once(path, lines, file)
-    return paths[0], paths[1]
 
 
 def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
@@ -105,9 +109,11 @@ def text(row: Row, names: Sequence[str]) -> str | None:
     return str(value) if type(value) in (str, int) else None
 
 
-def write_once(path: Path, lines: Sequence[str], file: Path) -> None:
-    """Write a text beside its file; refuse to change one that is there."""
-    if path.exists() and read_lines(path) != list(lines):
-        raise UserError(f"{path} is there, and is another text than that of {file}: remove it")
-    if not path.exists():
-        write_lines(path, lines)
+def write_once(texts: Mapping[Path, list[str]], file: Path) -> None:
+    """Write texts beside their file; if one of them is there and would change, raise an error and write none."""
+    for path, lines in texts.items():
+        if path.exists() and read_lines(path) != lines:
+            raise UserError(f"{path} is there, and is another text than that of {file}: remove it")
+    for path, lines in texts.items():
+        if not path.exists():
+            write_lines(path, lines)

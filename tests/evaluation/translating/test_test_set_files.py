@@ -16,13 +16,24 @@ def test_a_table_is_unpacked_with_its_documents(tmp_path: Path) -> None:
     file = tmp_path / "set.tsv"
     file.write_text('doc_id\tsrc\tref\nnews1\tA "dog\tEin "Hund\nnews1\tNo.\tNein.\n')
     test_set = test_sets.find(str(file), PAIR)
-    assert (test_set.source, test_set.reference) == (tmp_path / "set.tsv.en", tmp_path / "set.tsv.de")
+    assert (test_set.source, test_set.reference) == (tmp_path / "set.tsv.en-de.en", tmp_path / "set.tsv.en-de.de")
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (['A "dog', "No."], ['Ein "Hund', "Nein."])
-    assert read_lines(tmp_path / "set.tsv.documents") == ["news1", "news1"]
+    assert read_lines(tmp_path / "set.tsv.en-de.documents") == ["news1", "news1"]
     assert test_sets.find(str(file), PAIR) == test_set
     file.write_text("en\tde\nA\tB\n")
-    with pytest.raises(UserError, match=r"set\.tsv\.en is there, and is another text than that of .*: remove it"):
+    with pytest.raises(
+        UserError, match=r"set\.tsv\.en-de\.en is there, and is another text than that of .*: remove it"
+    ):
         test_sets.find(str(file), PAIR)
+
+
+def test_where_one_text_would_change_none_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "set.tsv"
+    file.write_text("src\tref\nA\tB\n")
+    (tmp_path / "set.tsv.en-de.de").write_text("C\n")
+    with pytest.raises(UserError, match=r"set\.tsv\.en-de\.de is there, and is another text"):
+        test_sets.find(str(file), PAIR)
+    assert {path.name for path in tmp_path.iterdir()} == {"set.tsv", "set.tsv.en-de.de"}
 
 
 def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> None:
@@ -41,7 +52,10 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     test_set = test_sets.find(str(file), PAIR)
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A. B.", "C"], ["A1. B1.", "D"])
-    assert read_lines(tmp_path / "wmt25.jsonl.documents") == ["en-de_DE_#_news_#_a", "b"]
+    assert read_lines(tmp_path / "wmt25.jsonl.en-de.documents") == ["en-de_DE_#_news_#_a", "b"]
+    assert read_lines(test_sets.find(str(file), ("en", "cs")).reference) == ["cs"]
+    assert read_lines(tmp_path / "wmt25.jsonl.en-cs.documents") == ["en-cs_CZ_#_news_#_a"]
+    assert test_sets.find(str(file), PAIR) == test_set
 
 
 @pytest.mark.parametrize("language", ["zh-Hans", "zh_CN"])
@@ -54,8 +68,6 @@ def test_a_language_with_a_script_or_region_is_that_of_its_rows(language: str, t
     rows += [{"doc_id": f"en-{name}_#_news", "src": name, "ref": f"by document {name}"} for name in names]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     assert read_lines(test_sets.find(str(file), ("en", language)).source) == [language] * 2
-    (tmp_path / "set.jsonl.en").unlink()
-    (tmp_path / "set.jsonl.documents").unlink()
     assert read_lines(test_sets.find(str(file), ("en", "zh")).reference) == [
         f"by {kind} {name}" for kind in ("language", "document") for name in names[:3]
     ]
@@ -80,7 +92,7 @@ def test_documents_may_be_numbered_and_the_first_without_an_id(
 ) -> None:
     (tmp_path / name).write_text(content)
     test_sets.find(str(tmp_path / name), PAIR)
-    assert read_lines(tmp_path / f"{name}.documents") == documents
+    assert read_lines(tmp_path / f"{name}.en-de.documents") == documents
 
 
 @pytest.mark.parametrize(
