@@ -26,7 +26,7 @@ from realformer_nmt.evaluation.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.metrics import ScoredTexts, measure
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.translating import raw_texts, translation_record
+from realformer_nmt.evaluation.translating import raw_texts, test_sets, translation_record
 
 
 def folder_of(
@@ -166,6 +166,30 @@ def test_a_text_that_is_named_needs_no_test_set(tmp_path: Path) -> None:
     assert stage.inputs["source"] == folder / "hypotheses.txt"
     with pytest.raises(UserError, match=r"--test-set .*removed\.tsv: no such file"):
         scoring.stage_of(request(folder, "--comet", str(model)))
+
+
+def test_a_test_set_may_be_removed_when_it_is_unpacked(tmp_path: Path) -> None:
+    hypotheses, reference = texts(number=3)
+    file, out = tmp_path / "set.tsv", tmp_path / "out"
+    rows = "".join(f"{source}\t{target}\n" for source, target in zip("abc", reference, strict=True))
+    file.write_text(f"src\tref\n{rows}")
+    unpacked = test_sets.find(str(file), ("en", "de"))
+    origin = {"inputs": {"input": {"sha256": sha256(unpacked.source)}}}
+    folder_of(out, hypotheses, test_set=str(file), made_from=origin)
+    again = argv.read(ScoreRequest, out, "--output", out / "run.json")
+    stage = again.stage()
+    stage.write(RunRecord(translation=translation_record.read(out), made_from=stage.start()))
+    file.unlink()
+    assert again.run() == 0
+    unpacked.reference.write_text("edited\n")
+    with pytest.raises(UserError, match="reference is another file"):
+        again.run()
+    unpacked.source.write_text("edited\n")
+    with pytest.raises(UserError, match=r"out is no translation of .*set\.tsv\.en-de\.en"):
+        again.run()
+    unpacked.reference.unlink()
+    with pytest.raises(UserError, match=r"set\.tsv: no such file"):
+        again.run()
 
 
 def test_a_score_of_before_is_not_that_of_a_reference_that_is_not_there(tmp_path: Path) -> None:

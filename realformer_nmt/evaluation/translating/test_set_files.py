@@ -56,12 +56,18 @@ READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Row]]] = {".tsv": tsv, 
 
 
 def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
-    """Write source, reference and document ids of a language pair beside a file; return the paths of the first two."""
+    """Write source, reference and document ids of a language pair beside a file; return the paths of the first two.
+
+    If the file is gone, texts that were unpacked earlier are used.
+    """
     pair = "-".join(languages)
-    paths = [file.with_name(f"{file.name}.{pair}.{ending}") for ending in (*languages, "documents")]
-    texts = zip(paths, read_pair(file, languages), strict=True)
-    write_once({path: lines for path, lines in texts if lines}, file)
-    return paths[0], paths[1]
+    source, reference, documents = (
+        file.with_name(f"{file.name}.{pair}.{ending}") for ending in (*languages, "documents")
+    )
+    if file.exists() or not (source.is_file() and reference.is_file()):
+        texts = zip((source, reference, documents), read_pair(file, languages), strict=True)
+        write_once({path: lines for path, lines in texts if lines}, file)
+    return source, reference
 
 
 def read_pair(file: Path, languages: tuple[str, str]) -> tuple[list[str], list[str], list[str]]:
