@@ -18,11 +18,20 @@ class TestSetFiles(NamedTuple):
 
 def lasting(name: str) -> str:
     """Return a name as a record keeps it, a file's with its folder."""
-    return str(Path(name).resolve()) if Path(name).suffix in test_set_files.READERS else name
+    return str(Path(name).resolve()) if is_file_name(name) else name
+
+
+def setting(name: str) -> str:
+    """Return a name as a setting, a file's without its folder: its text is compared by hash."""
+    return Path(name).name if is_file_name(name) else name
+
+
+def is_file_name(name: str) -> bool:
+    return Path(name).suffix in test_set_files.READERS
 
 
 def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
-    if Path(name).suffix in test_set_files.READERS:
+    if is_file_name(name):
         return TestSetFiles(*test_set_files.unpack(Path(name), languages))
     pair = "-".join(languages)
     if name not in DATASETS:

@@ -86,7 +86,7 @@ def stage_of(request: TranslateRequest) -> Stage:
     raw = raw_text(request, corpus)
     text = {"subset": None if raw else request.subset}
     if request.test_set is not None:
-        text["test_set"] = request.test_set
+        text["test_set"] = test_sets.setting(request.test_set)
     text_files = {"input": raw} if raw else subsets.files(corpus.data, request.subset)
     if request.validate:
         text_files |= subsets.files(corpus.data, validation_scores.SUBSET)

@@ -23,6 +23,7 @@ from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines, sha256
+from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.metric_table import tokenised_bleu
@@ -250,6 +251,25 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
         request(*models, models[1]).run()
     with pytest.raises(UserError, match=r"other/dict\.src\.txt has the same name as another input"):
         translation.stage_of(request(tmp_path / "other" / "dict.src.txt"))
+
+
+def test_a_test_set_is_the_same_by_every_path_to_it(
+    toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stage(path: str) -> Stage:
+        words = ["average.pt", "--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out"]
+        return argv.read(TranslateRequest, *words, "--test-set", path).stage()
+
+    monkeypatch.chdir(tmp_path)
+    for name, target in [("set.tsv", "B"), ("other.tsv", "B"), ("folder/set.tsv", "C")]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"src\tref\n{target}\tA\n")
+    before = stage("set.tsv")
+    before.write(translation_records.record(made_from=before.start()))
+    for path in ("set.tsv", "./set.tsv", "folder/../set.tsv", str(tmp_path / "set.tsv")):
+        assert stage(path).status().done
+    assert stage("other.tsv").status().differences == ("test_set was set.tsv, is now other.tsv",)
+    assert stage("folder/set.tsv").status().differences == ("input is another file",)
 
 
 @pytest.mark.parametrize("wrong", ["model", "input"])
