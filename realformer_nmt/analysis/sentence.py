@@ -15,6 +15,7 @@ from realformer_nmt.analysis.hooks import CHAINS, CROSS
 from realformer_nmt.analysis.text import Batch, Text, collate, to
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.data_bins.file_checks import NAME
 from realformer_nmt.model.models.model import TranslationModel
 
 BEAM, LONGEST = 4, {"max_len_a": 1.5, "max_len_b": 10}  # fairseq's options; they end a translation that repeats itself
@@ -37,12 +38,14 @@ class Sentence(NamedTuple):
 def subwords(raw: str, data: Path) -> str:
     """Return the sentence as the model reads it, in subwords.
 
-    A data-bin in a folder of `realformer-nmt prepare` has its subword model there; for any other data-bin the sentence
-    must already be in subwords.
+    A data-bin, or a link to one, in a folder of `realformer-nmt prepare` has its subword model there; for any other
+    data-bin the sentence must already be in subwords.
     """
     line = " ".join(raw.split())
-    if (data.parent / "prepare.json").is_file():
-        (line,) = text_pipeline.read(data.parent).pieces(f"{line}\n".encode())
+    folders = (data.absolute().parent, data.resolve().parent)
+    prepared = next((folder for folder in folders if (folder / NAME).is_file()), None)
+    if prepared:
+        (line,) = text_pipeline.read(prepared).pieces(f"{line}\n".encode())
     if not line:
         raise UserError("--sentence is empty: give a sentence of the source language")
     return line

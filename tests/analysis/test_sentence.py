@@ -72,6 +72,15 @@ def test_pieces_are_given_or_made_as_for_the_training(tmp_path: Path, monkeypatc
     prepared = SimpleNamespace(pieces=lambda raw: [raw.decode().removesuffix("\n").replace(" ", "+")])
     monkeypatch.setattr(sentence.text_pipeline, "read", lambda _folder: prepared)
     assert sentence.subwords("a b", tmp_path / "data-bin") == "a+b"
+    (tmp_path / "data-bin" / "inner").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "bin").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "link").symlink_to(tmp_path / "data-bin")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "bin")
+    monkeypatch.chdir(tmp_path / "data-bin")
+    for data in (".", "inner/..", "../elsewhere/link", "../link"):
+        assert sentence.subwords("a b", Path(data)) == "a+b"
+    for data in ("..", "../elsewhere/bin"):
+        assert sentence.subwords("a b", Path(data)) == "a b"
 
 
 def test_what_cannot_be_read_is_refused(toy_corpus: Path) -> None:
