@@ -72,6 +72,15 @@ def check_same_length(hypotheses: Lines, reference: Lines) -> None:
         raise UserError("there is no line to score")
 
 
+def check_source(source: Lines, hypotheses: Lines) -> None:
+    """Raise an error unless the source, which COMET reads, has a line for each hypothesis."""
+    if len(source) != len(hypotheses):
+        raise UserError(
+            f"the source has {len(source)} lines, and there are {len(hypotheses)} hypotheses: give the text that was "
+            "translated (`score --source FILE`)"
+        )
+
+
 def split_compounds(lines: Lines) -> list[str]:
     """Turn `a-b` into `a ##AT##-##AT## b`, as in Vaswani et al.'s and Ott et al.'s evaluation."""
     return [HYPHEN.sub(r"\1 ##AT##-##AT## \2", line) for line in lines]

@@ -138,12 +138,14 @@ def check_unchanged(folder: Path, translation: TranslationRecord) -> None:
 def score(
     request: ScoreRequest, translation: TranslationRecord, hypotheses: list[str], reference: list[str]
 ) -> dict[str, Score]:
+    source = read_lines(raw_texts.source(request, translation)) if request.comet else []
+    if request.comet:
+        metrics.check_source(source, hypotheses)
     scores = metrics.scores(texts(request, translation, hypotheses, reference), request.bootstrap)
     if request.comet:
         from realformer_nmt.evaluation.comet import scorer  # which imports transformers
 
         comet = scorer.CometScorer(model_files.find(request.comet), request.cpu)
-        source = read_lines(raw_texts.source(request, translation))
         scores["comet"] = scorer.score(comet, source, hypotheses, reference, request.bootstrap)
     return scores
 

@@ -251,6 +251,18 @@ def test_comet_is_a_setting_by_name_and_an_input_by_hash(tmp_path: Path) -> None
     assert scores["comet"].metric == "COMET x 100"
 
 
+def test_a_source_of_another_number_of_lines_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused before anything is scored and a model is loaded."""
+    folder = folder_of(tmp_path / "out", *texts(number=5))
+    (tmp_path / "source.txt").write_text("a\nb\nc\n")
+    model = tiny_comet.write(tmp_path / "model", "softmax")
+    monkeypatch.setattr(metrics, "scores", lambda *_: pytest.fail("it scored first"))
+    with pytest.raises(UserError, match=r"the source has 3 lines, and there are 5 hypotheses: .*--source FILE"):
+        scored(folder, "--comet", str(model), "--source", str(tmp_path / "source.txt"))
+
+
 def test_comet_is_computed_on_the_cpu_where_there_is_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The device is no setting of the record."""
     folder = folder_of(tmp_path / "out", *texts(number=3))

@@ -22,7 +22,7 @@ from realformer_nmt.evaluation.comet.model_files import ENCODER, LAYOUT, ModelFi
 from realformer_nmt.evaluation.comet.models import MODELS, CometModel, Segment
 from realformer_nmt.evaluation.comet.settings import CometSettings
 from realformer_nmt.evaluation.metric_table import METRICS
-from realformer_nmt.evaluation.metrics import Lines, ScoredTexts, check_same_length, measure
+from realformer_nmt.evaluation.metrics import Lines, ScoredTexts, check_same_length, check_source, measure
 from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.segment_mean import as_lines, mean_of
 
@@ -82,7 +82,7 @@ class CometScorer:
 def score(scorer: CometScorer, source: Lines, hypotheses: Lines, reference: Lines, samples: int) -> Score:
     """Return the mean of the segments' scores x 100, with these scores and the number of empty hypotheses."""
     check_same_length(hypotheses, reference)
-    check_same_length(source, reference)
+    check_source(source, hypotheses)
     segments = [round(100 * value, DIGITS) for value in scorer.segments(source, hypotheses, reference)]
     if not all(map(math.isfinite, segments)):
         raise UserError(f"{scorer.files.checkpoint} gives scores that are no numbers: it is damaged; {HINT}")

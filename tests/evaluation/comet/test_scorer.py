@@ -67,6 +67,8 @@ def test_the_score_is_the_mean_of_its_segments_and_counts_empty_hypotheses(tmp_p
     assert 0 < score.interval < max(score.segments) - min(score.segments)
     with pytest.raises(UserError, match="8 hypotheses and 7 references"):
         scorer.score(model, SOURCE, HYPOTHESES, REFERENCE[1:], 0)
+    with pytest.raises(UserError, match="the source has 7 lines, and there are 8 hypotheses"):
+        scorer.score(model, SOURCE[1:], HYPOTHESES, REFERENCE, 0)
 
 
 def changed(folder: Path, **hparams: object) -> Path:
