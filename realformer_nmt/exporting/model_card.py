@@ -71,7 +71,7 @@ def of(source: LoadedRun) -> str:
         what=described(source),
         data=trained_on(source, record),
         scores=scored(record),
-        longest=source.model.max_positions()[0],
+        longest=min(source.model.max_positions()) - 1,  # of both sides, less the end symbol
         normalised=normalised(source),
     )
 

@@ -46,7 +46,13 @@ def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: Loade
     assert section(card, "Data") == "* subwords: none\n* protocol: small\n* seed: 3\n* averaged checkpoints: 2"
     head = yaml.safe_load(card.split("---\n")[1])
     assert (head["language"], head["license"], head["pipeline_tag"]) == (["src", "tgt"], "unknown", "translation")
-    assert "at most 1024 subwords" in section(card, "Limits")
+    assert "at most 1023 subwords" in section(card, "Limits")
+
+
+def test_the_longest_sentence_fits_both_sides_with_its_end_symbol(tmp_path: Path) -> None:
+    """The export has as many positions on both sides, those of the shorter."""
+    run = exportable.source(("post", "admin", "dot", "none"), tmp_path, max_target_positions=9)
+    assert "at most 8 subwords" in section(model_card.of(run), "Limits")
 
 
 @pytest.mark.parametrize(("name", "shown"), [("wmt20/dev", "wmt20/dev"), ("/tests/own.tsv", "own.tsv")])
