@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM
 from realformer_nmt.serving.decoding import SearchOptions
 
 LENGTH_PENALTY = Field(ge=LENPEN.least, le=LENPEN.most, description="below 1: shorter, above 1: longer")
+Strings = Annotated[list[str], FailFast()]  # pydantic builds an error for each wrong item otherwise, in seconds
 
 
 class ModelRequest(BaseModel):
@@ -19,7 +20,7 @@ class ModelRequest(BaseModel):
 
 
 class Translate(ModelRequest):
-    texts: list[str] = Field(min_length=1, description="raw text, a sentence each, without line breaks")
+    texts: Strings = Field(min_length=1, description="raw text, a sentence each, without line breaks")
     beam: int = Field(
         SearchOptions.beam, ge=1, le=MOST_BEAM, description="default: 5, or the server's most_beam if that is smaller"
     )
@@ -37,7 +38,7 @@ class Translate(ModelRequest):
 
 class AttentionRequest(ModelRequest):
     text: str
-    pieces: list[str] = Field(max_length=10_000, description="of its translation, as /translate gives them")
+    pieces: Strings = Field(max_length=10_000, description="of its translation, as /translate gives them")
     chain: str = Field(max_length=100, description="encoder, decoder or encoder-decoder")
     layer: int = Field(ge=1, le=1000)
 

@@ -234,3 +234,13 @@ def test_without_a_beam_the_limit_of_the_server_is_kept(
         assert [each[0][0] for each in hypotheses(response)] == model.translate(texts, beam=2)
         refused = client.post("/translate", {"texts": texts, "beam": 5})
         assert (refused.status, refused.json["error"]) == (422, "beam=5: allowed is 2 or less")
+
+
+def test_a_list_is_refused_by_its_first_mistake() -> None:
+    """An error for each of half a million numbers would take seconds and 500 MB."""
+    attention = {"text": "a", "chain": "encoder", "layer": 1}
+    bodies = {"/translate": {"texts": [1] * 500}, "/attention": {**attention, "pieces": [1] * 500}}
+    with serving({}) as client:
+        for (path, body), name in zip(bodies.items(), ("texts", "pieces"), strict=True):
+            response = client.post(path, body)
+            assert (response.status, response.json["error"]) == (422, f"{name}.0: Input should be a valid string")
