@@ -1,8 +1,8 @@
 """HTTP connections on which every complete request is answered, and every answer can be read.
 
 uvicorn closes a connection when the client shuts down its side, shutdown(SHUT_WR), before its request is answered. It
-also closes while a body that is too large still arrives, which resets the connection before the 413 is read. And it
-waits without end for the rest of a request's head.
+also closes while a body that is too large still arrives, which resets the connection before the 413 is read. It waits
+without end for the rest of a request's head. And when the server ends, it drops requests that were sent behind another.
 """
 
 import asyncio
@@ -18,11 +18,29 @@ PRESENT = 0.5  # seconds between checks that a client that has stopped sending i
 CONTINUE = h11.InformationalResponse(status_code=100, headers=[])
 
 
+class Exchange(H11Protocol):
+    """uvicorn's protocol of requests and answers, changed where it drops requests that have arrived."""
+
+    ending = False  # whether the server ends
+
+    def shutdown(self) -> None:
+        """End the connection as uvicorn does, but first answer pipelined requests."""
+        self.ending = True
+        more, _ = self.conn.trailing_data
+        if not more or self.cycle is None or self.cycle.response_complete:
+            super().shutdown()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.ending and not self.transport.is_closing():
+            self.shutdown()
+
+
 class Connection(asyncio.Protocol):
     """Protocol for the event loop that forwards to uvicorn's h11 protocol, even if httptools is installed."""
 
     def __init__(self, seconds: float, **options: Any) -> None:
-        self.http = H11Protocol(**options)
+        self.http = Exchange(**options)
         self.seconds = seconds  # in which the head of a request arrives
         self.head: asyncio.TimerHandle | None = None
 

@@ -1,13 +1,17 @@
 """Clients that send too much, or have said all they will, over real sockets."""
 
+import asyncio
 import socket
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-from pages.serving_client import Client, serving
+from pages.serving_client import Client, running, serving
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
+from realformer_nmt.serving import server
 from realformer_nmt.serving.limits import Limits
 
 MOST = 4_000
@@ -75,6 +79,25 @@ def test_every_request_that_was_sent_at_once_is_answered(client: Client) -> None
     with client.begun(f"{GET}\r\n".encode() * 3) as connection:
         connection.shutdown(socket.SHUT_WR)
         assert received(connection).count(b"HTTP/1.1 200 ") == 3
+
+
+def test_every_request_that_was_sent_at_once_is_answered_though_the_server_ends_meanwhile() -> None:
+    begun = threading.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer when the server has begun to end."""
+        begun.set()
+        while http_server.servers[0].is_serving():
+            await asyncio.sleep(0.01)
+        await PlainTextResponse(scope["path"])(scope, receive, send)
+
+    http_server = server.build(app, 30)
+    with running(http_server) as client, client.begun(f"{GET}\r\n".encode() * 3 + b"GET /half") as connection:
+        assert begun.wait(30)
+        http_server.should_exit = True
+        answers = received(connection)
+    assert answers.count(b"HTTP/1.1 200 ") == answers.count(b"/health") == 3
+    assert b"/half" not in answers
 
 
 def test_half_a_request_and_no_more_ends_at_once(client: Client) -> None:

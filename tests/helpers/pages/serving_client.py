@@ -60,12 +60,10 @@ class Client(NamedTuple):
 
 
 @contextmanager
-def serving(models: Mapping[str, Served], limits: Limits = DEFAULT) -> Iterator[Client]:
+def running(http_server: server.Server) -> Iterator[Client]:
     """Connections wait from the start, until the thread accepts them."""
     with server.bound("127.0.0.1", 0) as listening:
         listening.listen(64)
-        batches = Batches(limits.most_waiting)
-        http_server = server.build(app.interface(models, batches, limits, HOSTS), limits.most_seconds)
         thread = threading.Thread(target=server.run, args=(http_server, listening))
         thread.start()
         try:
@@ -73,7 +71,16 @@ def serving(models: Mapping[str, Served], limits: Limits = DEFAULT) -> Iterator[
         finally:
             http_server.should_exit = True
             thread.join()
-            batches.close()
+
+
+@contextmanager
+def serving(models: Mapping[str, Served], limits: Limits = DEFAULT) -> Iterator[Client]:
+    batches = Batches(limits.most_waiting)
+    try:
+        with running(server.build(app.interface(models, batches, limits, HOSTS), limits.most_seconds)) as client:
+            yield client
+    finally:
+        batches.close()
 
 
 def hypotheses(answer: Answer) -> list[list[tuple[str, float]]]:
