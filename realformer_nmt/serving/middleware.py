@@ -63,6 +63,7 @@ class Guard:
                 421,
                 f"{printable(host[:100])!r} is none of this server's names, {', '.join(self.hosts)}: "
                 "ask for one of them, or start it with --name",
+                {"Connection": "close"},  # its body is not read
             )
 
     async def _body(self, receive: Receive) -> bytes:

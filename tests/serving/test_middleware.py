@@ -1,5 +1,6 @@
 """The server limits who is answered, how much is read and what a browser may do, over real HTTP without any model."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -32,6 +33,19 @@ def test_another_name_is_refused(client: Client, host: str) -> None:
         response = client.get(path, Host=host)
         assert response.status == 421
         assert "this server's names, 127.0.0.1, localhost: ask for one of them" in response.json["error"]
+
+
+def test_a_client_of_another_name_that_does_not_send_its_body_is_not_waited_for() -> None:
+    """The rest of a body that began to arrive is read for a while, but not by a server that ends."""
+    head = f"{HEAD}Content-Length: 100\r\n\r\na".replace("localhost", "evil.example")
+    with serving({}) as client:
+        connection = client.begun(head.encode())
+        answer = connection.makefile("rb").read()  # to the end of the connection
+        start = time.monotonic()
+    assert time.monotonic() - start < 5
+    connection.close()
+    assert answer.startswith(b"HTTP/1.1 421 ")
+    assert b"connection: close" in answer.lower()
 
 
 def test_a_body_of_too_many_bytes_is_refused_however_it_comes(client: Client) -> None:
