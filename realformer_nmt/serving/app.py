@@ -19,7 +19,7 @@ from realformer_nmt.serving import page_files, schemas
 from realformer_nmt.serving.batching import Batches, Work
 from realformer_nmt.serving.decoding import SearchOptions
 from realformer_nmt.serving.handlers import AttentionWork, TranslationWork
-from realformer_nmt.serving.http_errors import RefusalError
+from realformer_nmt.serving.http_errors import RefusalError, disconnected
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.middleware import Guard
 from realformer_nmt.serving.served_models import Served
@@ -131,7 +131,7 @@ class Handlers:
             if answers.done():
                 return answers.result()
             if leaving.done():
-                raise RefusalError(408, "the client has left")
+                raise disconnected()
             raise RefusalError(504, f"no answer within {seconds} seconds: send fewer texts, or ask again later")
         finally:
             leaving.cancel()

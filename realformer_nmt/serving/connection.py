@@ -19,7 +19,7 @@ CONTINUE = h11.InformationalResponse(status_code=100, headers=[])
 
 
 class Exchange(H11Protocol):
-    """uvicorn's protocol of requests and answers, changed where it drops requests that have arrived."""
+    """uvicorn's protocol of requests and answers, changed where it drops a request or answers it twice."""
 
     ending = False  # whether the server ends
 
@@ -34,6 +34,13 @@ class Exchange(H11Protocol):
         super().on_response_complete()
         if self.ending and not self.transport.is_closing():
             self.shutdown()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a malformed request, and end the work on it, which uvicorn lets wait for the rest of the body."""
+        super().send_400_response(msg)
+        if self.cycle is not None:
+            self.cycle.disconnected = self.cycle.response_complete = True
+            self.cycle.message_event.set()
 
 
 class Connection(asyncio.Protocol):

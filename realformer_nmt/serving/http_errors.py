@@ -21,6 +21,10 @@ def busy(message: str) -> RefusalError:
     return RefusalError(503, message, {"Retry-After": "1"})
 
 
+def disconnected() -> RefusalError:
+    return RefusalError(408, "the client has left")
+
+
 def late(seconds: float) -> RefusalError:
     return RefusalError(
         408, f"the request did not arrive within {seconds} seconds: send it again", {"Connection": "close"}

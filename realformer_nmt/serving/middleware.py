@@ -7,7 +7,7 @@ from collections.abc import Collection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.serving.http_errors import RefusalError, late
+from realformer_nmt.serving.http_errors import RefusalError, disconnected, late
 from realformer_nmt.serving.limits import Limits
 
 POLICY = (
@@ -78,6 +78,8 @@ class Guard:
         size, more = 0, True
         while more:
             message = await receive()
+            if message["type"] == "http.disconnect":
+                raise disconnected()
             part = message.get("body", b"")
             size += len(part)
             more = message.get("more_body", False)

@@ -100,6 +100,19 @@ def test_every_request_that_was_sent_at_once_is_answered_though_the_server_ends_
     assert b"/half" not in answers
 
 
+def test_a_body_of_malformed_chunks_is_answered_once_and_ends(caplog: pytest.LogCaptureFixture) -> None:
+    """It is not waited for until its time is up, nor when the server ends."""
+    chunks = f"{POST}Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n"
+    with serving({}, Limits(most_seconds=0.2)) as client:
+        connection = client.begun(chunks.encode())
+        assert received(connection).startswith(b"HTTP/1.1 400 ")
+        time.sleep(0.5)
+        start = time.monotonic()
+    assert time.monotonic() - start < 5
+    connection.close()
+    assert [record.getMessage() for record in caplog.records] == ["Invalid HTTP request received."]
+
+
 def test_half_a_request_and_no_more_ends_at_once(client: Client) -> None:
     for begun in (GET, f"{POST}Content-Length: 100\r\n\r\nhalf"):
         with client.begun(begun.encode()) as connection:

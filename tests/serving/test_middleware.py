@@ -1,12 +1,16 @@
 """The server limits who is answered, how much is read and what a browser may do, over real HTTP without any model."""
 
+import asyncio
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pages.serving_client import Client, serving
+from starlette.types import Message
 
 from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.middleware import Guard
 
 BODY = b'{"texts": ["' + b"a" * 5_000 + b'"]}'
 HEAD = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -62,6 +66,27 @@ def test_a_body_without_end_ends(client: Client) -> None:
         answer = connection.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert b"connection: close" in answer.lower()
+
+
+def test_of_a_client_that_leaves_amid_its_body_the_app_gets_nothing() -> None:
+    messages: list[Message] = [
+        {"type": "http.request", "body": b'{"texts": ["a"]}', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    answers: list[Message] = []
+
+    async def app(*_: Any) -> None:
+        raise AssertionError
+
+    async def receive() -> Message:
+        return messages.pop(0)
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    scope = {"type": "http", "headers": [(b"host", b"localhost"), (b"content-length", b"100")]}
+    asyncio.run(Guard(app, Limits(), ["localhost"])(scope, receive, send))
+    assert (answers[0]["status"], answers[1]["body"]) == (408, b'{"error": "the client has left"}')
 
 
 def test_a_body_that_does_not_come_ends_the_wait(client: Client) -> None:
