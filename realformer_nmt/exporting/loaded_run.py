@@ -59,6 +59,12 @@ class LoadedRun(NamedTuple):
         """Files of the subword method."""
         return subwords(self.corpus)
 
+    @property
+    def tokenizer_model(self) -> Path | None:
+        """File that transformers' MarianTokenizer reads, if the subword method has one."""
+        name = METHODS[self.corpus.subwords].marian_model
+        return next((file for file in self.subwords if file.name == name), None)
+
     def copy_words(self, folder: Path) -> None:
         for file in (*self.dictionaries, *self.subwords):
             shutil.copyfile(file, folder / file.name)

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.exporting import as_stock_transformer, model_card
 from realformer_nmt.exporting.loaded_run import LoadedRun
@@ -128,12 +127,11 @@ def generation_config(weights: Mapping[str, Tensor]) -> dict[str, object]:
 
 def write_tokenizer(source: LoadedRun, folder: Path, config: Mapping[str, object]) -> None:
     """Write the files of MarianTokenizer; without its model, copy dictionaries and subword files as they are."""
-    models = [file for file in source.subwords if file.name == METHODS[source.corpus.subwords].marian_model]
-    if not models:
+    if source.tokenizer_model is None:
         source.copy_words(folder)
         return
     for name in ("source.spm", "target.spm"):
-        shutil.copyfile(models[0], folder / name)
+        shutil.copyfile(source.tokenizer_model, folder / name)
     for name, file in zip(("vocab.json", "target_vocab.json"), source.dictionaries, strict=True):
         _write(folder / name, dictionary(file).indices)
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))

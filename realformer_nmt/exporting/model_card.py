@@ -31,13 +31,7 @@ pipeline_tag: translation
 
 ## Use
 
-```python
-from transformers import AutoTokenizer, MarianMTModel
-
-tokenizer, model = (each.from_pretrained("FOLDER") for each in (AutoTokenizer, MarianMTModel))
-batch = tokenizer(["A sentence."], return_tensors="pt", padding=True)
-print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
-```
+{use}
 
 ## Data
 
@@ -59,15 +53,35 @@ print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 No licence is recorded. The licence of the training data decides what may be done with the model: write it here, and in
 the head of this file.
 """
+WITH_TOKENIZER = """```python
+from transformers import AutoTokenizer, MarianMTModel
+
+tokenizer, model = (each.from_pretrained("FOLDER") for each in (AutoTokenizer, MarianMTModel))
+batch = tokenizer(["A sentence."], return_tensors="pt", padding=True)
+print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
+```"""
+WITHOUT_TOKENIZER = """There is no tokenizer here. Split a text into subwords as the training text was. The number of a
+subword is that of its line in `dict.{source}.txt`, counted from 4; 3 is an unknown subword, and 2, the end, comes last.
+The answer has the numbers of `dict.{target}.txt`.
+
+```python
+import torch
+from transformers import MarianMTModel
+
+model = MarianMTModel.from_pretrained("FOLDER")
+print(model.generate(input_ids=torch.tensor([[7, 5, 2]])))
+```"""
 
 
 def of(source: LoadedRun) -> str:
     record = test_record(source, source.path.parent / RECORD)
     languages = [_safe(language) for language in source.corpus.languages]
+    use = WITH_TOKENIZER if source.tokenizer_model else WITHOUT_TOKENIZER
     return CARD.format(
         languages=json.dumps(languages),  # in quotes: to YAML, no is false
         source=languages[0],
         target=languages[1],
+        use=use.format(source=languages[0], target=languages[1]),
         what=described(source),
         data=trained_on(source, record),
         scores=scored(record),
@@ -123,11 +137,14 @@ def tested_text(record: RunRecord) -> str:
 
 
 def normalised(source: LoadedRun) -> str:
-    steps = [name for name, done in vars(source.corpus.steps).items() if done is True]
-    if not steps:
+    names = [
+        f"tokenise (Moses, {done} hyphens)" if name == "tokenise" else name.replace("_", " ")
+        for name, done in vars(source.corpus.steps).items()
+        if done and name != "language"
+    ]
+    if not names:
         return "Its training text was not normalised."
-    listing = " and ".join(name.replace("_", " ") for name in steps)
-    return f"Its training text went through: {listing}. The tokenizer here does not do that: do it before."
+    return f"Its training text went through: {' and '.join(names)}. Nothing here does that: do it before."
 
 
 def _safe(value: object) -> str:

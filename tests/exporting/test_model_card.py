@@ -13,6 +13,7 @@ from tiny_models import exportable
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.exporting import model_card
 from realformer_nmt.exporting.loaded_run import LoadedRun
 
@@ -104,3 +105,23 @@ def test_a_record_holds_no_markup(source: LoadedRun) -> None:
     assert "[a]" not in card
     assert card.count("\n# ") == 1
     assert "protocol: ?---?" in card
+
+
+def test_without_a_tokenizer_the_card_gives_the_numbers_of_subwords(source: LoadedRun, tmp_path: Path) -> None:
+    corpus = dataclasses.replace(source.corpus, subwords="moses_bpe", folder=tmp_path, steps=Steps("src", True))
+    for run in (source, source._replace(corpus=corpus)):
+        card = model_card.of(run)
+        assert "dict.src.txt" in section(card, "Use")
+        assert "AutoTokenizer" not in card
+    corpus = dataclasses.replace(corpus, subwords="sentencepiece")
+    assert "AutoTokenizer" in section(model_card.of(source._replace(corpus=corpus)), "Use")
+
+
+def test_the_steps_of_the_training_text_are_named_as_far_as_nothing_does_them_later(source: LoadedRun) -> None:
+    assert "* Its training text was not normalised." in model_card.of(source)
+    corpus = dataclasses.replace(
+        source.corpus, steps=Steps("src", normalise_punctuation=True, tokenise="plain", lowercase=True)
+    )
+    card = model_card.of(source._replace(corpus=corpus))
+    steps = "normalise punctuation and tokenise (Moses, plain hyphens) and lowercase"
+    assert f"* Its training text went through: {steps}. Nothing here does that: do it before." in card
