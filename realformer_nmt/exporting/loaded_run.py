@@ -117,7 +117,11 @@ def dictionaries(corpus: TextPipeline) -> list[Path]:
 
 
 def subwords(corpus: TextPipeline) -> list[Path]:
-    return [] if corpus.folder is None else [corpus.folder / name for name in METHODS[corpus.subwords].files]
+    """Return the subword files: a folder that `prepare` has not written may lack the dictionary, which is in data."""
+    if corpus.folder is None:
+        return []
+    files = [corpus.folder / name for name in METHODS[corpus.subwords].files]
+    return [file for file in files if corpus.prepared or file.name != DICTIONARY or file.exists()]
 
 
 def inputs(path: Path, corpus: TextPipeline) -> dict[str, Path]:
@@ -128,8 +132,9 @@ def check_subwords(corpus: TextPipeline) -> None:
     """Raise an error if the subword files are not of the method, or not as they were prepared."""
     if corpus.folder is not None:
         encoder(METHODS[corpus.subwords], corpus.folder)
-        if DICTIONARY in METHODS[corpus.subwords].files:
-            dictionary(corpus.folder / DICTIONARY)
+        for file in subwords(corpus):
+            if file.name == DICTIONARY:
+                dictionary(file)
 
 
 def config(source: LoadedRun) -> dict[str, object]:

@@ -15,7 +15,11 @@ from tiny_models import exportable, saved
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.exporting import export
+from realformer_nmt.corpora import sentencepiece_subwords
+from realformer_nmt.corpora.preparing.cleaning import Steps
+from realformer_nmt.corpora.subwords import TrainingTexts
+from realformer_nmt.corpora.text_pipeline import TextPipeline
+from realformer_nmt.exporting import export, loaded_run
 from realformer_nmt.exporting import fairseq_checkpoint as stock
 from realformer_nmt.exporting.export import TARGETS
 
@@ -45,6 +49,26 @@ def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
     assert inputs["average.pt"]["sha256"] == sha256(checkpoint)
     for name in ("dict.src.txt", "dict.tgt.txt"):
         assert (output / name).read_bytes() == (toy_corpus / name).read_bytes()
+
+
+def test_a_sentencepiece_model_needs_no_dictionary_beside_it(toy_corpus: Path, tmp_path: Path) -> None:
+    """A data-bin of fairseq-preprocess has its dictionaries; no target reads a third."""
+    subwords, output = tmp_path / "subwords", tmp_path / "made"
+    subwords.mkdir()
+    texts = TrainingTexts(toy_corpus.parent / "valid.src", toy_corpus.parent / "valid.tgt", 203, True)
+    sentencepiece_subwords.learn(texts, subwords, 280, 1)
+    (subwords / "dictionary.txt").unlink()
+    checkpoint = exportable.checkpoint(tmp_path / "model.pt", toy_corpus, "admin_tiny")
+    corpus = ("--data", str(toy_corpus), "--subwords", "sentencepiece", "--subwords-folder", str(subwords))
+    assert subcommands.main(["export", str(checkpoint), "--to", "fairseq", *corpus, "--output", str(output)]) == 0
+    assert sorted(file.name for file in output.iterdir()) == [
+        *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt", "sentencepiece.model"),
+    ]
+
+
+def test_a_prepared_folder_has_its_dictionary(tmp_path: Path) -> None:
+    corpus = TextPipeline(tmp_path, "src", "tgt", "sentencepiece", tmp_path, Steps("src"), None, prepared=tmp_path)
+    assert [file.name for file in loaded_run.subwords(corpus)] == ["sentencepiece.model", "dictionary.txt"]
 
 
 @pytest.mark.parametrize("to", TARGETS)
