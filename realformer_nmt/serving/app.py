@@ -1,6 +1,7 @@
 """HTTP interface of the server."""
 
 import asyncio
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -32,6 +33,7 @@ REFUSALS = {
     503: "too many requests wait; ask again after Retry-After seconds",
     504: "the answer was not ready in time",
 }
+JSON_TYPE = re.compile(r"application/(.*\+)?json")
 SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
 
@@ -173,8 +175,7 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        is_json = request.headers.get("content-type", "").startswith("application/json")
-        message = mistakes(error) if is_json else "send JSON, with the header Content-Type: application/json"
+        message = mistakes(error) if is_json(request) else "send JSON, with the header Content-Type: application/json"
         return RefusalError(422, message).response()
 
     @app.exception_handler(HTTPException)
@@ -189,6 +190,12 @@ def add_refusals(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unforeseen(_: Request, error: Exception) -> Response:
         return RefusalError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
+
+
+def is_json(request: Request) -> bool:
+    """Tell whether the request has a media type that FastAPI reads as JSON."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return JSON_TYPE.fullmatch(media_type) is not None
 
 
 def mistakes(error: RequestValidationError) -> str:

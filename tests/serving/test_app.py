@@ -244,3 +244,20 @@ def test_a_list_is_refused_by_its_first_mistake() -> None:
         for (path, body), name in zip(bodies.items(), ("texts", "pieces"), strict=True):
             response = client.post(path, body)
             assert (response.status, response.json["error"]) == (422, f"{name}.0: Input should be a valid string")
+
+
+@pytest.mark.parametrize(
+    "media_type", ["Application/JSON", "application/vnd.api+json", "application/json; charset=utf-8"]
+)
+def test_every_media_type_of_json_is_read(media_type: str) -> None:
+    with serving({}) as client:
+        response = client.post("/translate", {"texts": ["a"], "beams": 1}, **{"Content-Type": media_type})
+    assert (response.status, response.json["error"]) == (422, "beams: Extra inputs are not permitted")
+
+
+@pytest.mark.parametrize("media_type", ["application/jsonl", "application/json5", "text/json"])
+def test_a_media_type_that_only_looks_like_json_is_refused(media_type: str) -> None:
+    with serving({}) as client:
+        response = client.post("/translate", {"texts": ["a"]}, **{"Content-Type": media_type})
+    message = "send JSON, with the header Content-Type: application/json"
+    assert (response.status, response.json["error"]) == (422, message)
