@@ -33,6 +33,9 @@ REFUSALS = {
     503: "too many requests wait; ask again after Retry-After seconds",
     504: "the answer was not ready in time",
 }
+UNREADABLE = (
+    "the body cannot be read: send JSON in UTF-8, without deep nesting and without numbers of thousands of digits"
+)
 JSON_TYPE = re.compile(r"application/(.*\+)?json")
 SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
@@ -180,12 +183,11 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def elsewhere(request: Request, error: HTTPException) -> Response:
-        """Answer other errors; FastAPI's 400 is for JSON that is too deep, or for a number of too many digits."""
-        status = 422 if error.status_code == 400 else error.status_code
-        message = (
-            f"{request.method} {printable(request.url.path[:100])}: {error.detail}; /openapi.json says what there is"
-        )
-        return RefusalError(status, message, error.headers).response()
+        """Answer other errors; FastAPI's 400 is for a body that cannot be read."""
+        unreadable = error.status_code == 400
+        detail = UNREADABLE if unreadable else f"{error.detail}; /openapi.json says what there is"
+        message = f"{request.method} {printable(request.url.path[:100])}: {detail}"
+        return RefusalError(422 if unreadable else error.status_code, message, error.headers).response()
 
     @app.exception_handler(Exception)
     async def unforeseen(_: Request, error: Exception) -> Response:

@@ -261,3 +261,14 @@ def test_a_media_type_that_only_looks_like_json_is_refused(media_type: str) -> N
         response = client.post("/translate", {"texts": ["a"]}, **{"Content-Type": media_type})
     message = "send JSON, with the header Content-Type: application/json"
     assert (response.status, response.json["error"]) == (422, message)
+
+
+@pytest.mark.parametrize("name", ["no UTF-8", "deep", "a beam of too many digits"])
+def test_of_a_body_that_cannot_be_read_the_refusal_says_what_can(name: str) -> None:
+    with serving({}) as client:
+        response = client.post("/translate", BROKEN[name])
+    assert response.status == 422
+    assert response.json["error"] == (
+        "POST /translate: the body cannot be read: send JSON in UTF-8, without deep nesting and without numbers of "
+        "thousands of digits"
+    )
