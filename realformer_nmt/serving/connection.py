@@ -42,6 +42,9 @@ class Exchange(H11Protocol):
             self.cycle.disconnected = self.cycle.response_complete = True
             self.cycle.message_event.set()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Print nothing: uvicorn advises to install a library for WebSocket, which this server does not offer."""
+
 
 class Connection(asyncio.Protocol):
     """Protocol for the event loop that forwards to uvicorn's h11 protocol, even if httptools is installed."""

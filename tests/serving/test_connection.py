@@ -113,6 +113,14 @@ def test_a_body_of_malformed_chunks_is_answered_once_and_ends(caplog: pytest.Log
     assert [record.getMessage() for record in caplog.records] == ["Invalid HTTP request received."]
 
 
+def test_who_offers_another_protocol_is_answered_without_a_warning(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`curl --http2` does so; the answer is HTTP/1.1."""
+    assert client.get("/health", Connection="Upgrade, HTTP2-Settings", Upgrade="h2c").status == 200
+    assert caplog.records == []
+
+
 def test_half_a_request_and_no_more_ends_at_once(client: Client) -> None:
     for begun in (GET, f"{POST}Content-Length: 100\r\n\r\nhalf"):
         with client.begun(begun.encode()) as connection:
