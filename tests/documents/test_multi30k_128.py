@@ -51,7 +51,7 @@ def losses_of(family: str) -> dict[int, list[float]]:
 
 
 def mean_of(values: list[float]) -> str:
-    return f"{statistics.mean(values):.2f}" + (f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else "")
+    return f"{statistics.fmean(values):.2f}" + (f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else "")
 
 
 def groups(cells: list[Cell], *names: str) -> dict[tuple[Any, ...], list[Cell]]:
@@ -172,16 +172,26 @@ def test_the_readme_has_the_means_with_18_layers() -> None:
     assert f"{row}Pre-LN {longer}, RealFormer {longer_of_realformer} |" in (REPOSITORY / "README.md").read_text()
 
 
-def test_admin_ends_with_realformers_loss_and_a_lower_score() -> None:
-    admin, realformer = (
-        {name: scores_of(family, name) for name in MEASURES.values()} for family in ("admin", "realformer")
+def test_admin_has_the_lowest_bleu_and_a_loss_between() -> None:
+    admin, pre_ln, realformer = (scores_of(family, "bleu") for family in ("admin", "pre_ln", "realformer"))
+    assert len(admin) == 3
+    assert max(admin) < min(pre_ln + realformer)
+    p_values = [ttest_ind(admin, family, equal_var=False).pvalue for family in (pre_ln, realformer)]
+    against = f"(p {p_values[0]:.2f} against Pre-LN, {p_values[1]:.2f} against RealFormer, not corrected for several"
+    assert (
+        f"{statistics.mean(admin):.2f} in the mean, and each seed is below each seed of the other two {against}"
+        in WORDS
     )
-    losses, scores = (" and ".join(f"{value:.2f}" for value in admin[name]) for name in ("valid_loss", "bleu"))
-    range_of = f"ADMIN's two seeds end at {losses} bits, within the range of RealFormer's three, and at {scores} BLEU"
-    assert f"{range_of}, below all of them. Its third is not trained." in WORDS
-    assert min(realformer["valid_loss"]) < min(admin["valid_loss"])
-    assert max(admin["valid_loss"]) < max(realformer["valid_loss"])
-    assert max(admin["bleu"]) < min(realformer["bleu"])
+    assert f"**ADMIN ends with {mean_of(admin)} BLEU**" in WHY_PRE_LN_LEADS
+    assert f"below each of the other two families (p {p_values[0]:.2f} and {p_values[1]:.2f})" in WHY_PRE_LN_LEADS
+    losses = [statistics.mean(scores_of(family, "valid_loss")) for family in ("realformer", "admin", "pre_ln")]
+    assert losses == sorted(losses)
+    assert f"Its loss, {losses[1]:.2f} bits in the mean, is between theirs." in WORDS
+
+
+def test_how_far_resi_dual_is_behind() -> None:
+    bleu, bits = (scores_of("pre_ln", name)[0] - scores_of("resi_dual", name)[0] for name in ("bleu", "valid_loss"))
+    assert f"by {bleu:.2f} BLEU and {-bits:.2f} bits to Pre-LN's first seed" in WORDS
 
 
 def test_what_the_analyses_say() -> None:
