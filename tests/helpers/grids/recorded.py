@@ -61,6 +61,13 @@ def fairseq_train(cell: RecordedCell, folder: Path, monkeypatch: pytest.MonkeyPa
     return PlannedTraining(request).flags
 
 
+def without_one_rank(flags: list[str]) -> list[str]:
+    """Return flags without a --distributed-world-size of 1, fairseq's default where there is one GPU or none."""
+    place = flags.index("--distributed-world-size")
+    assert flags[place + 1] == "1"
+    return flags[:place] + flags[place + 2 :]
+
+
 def write_preparation(folder: Path, corpus: str) -> None:
     protocol = asdict(manifest.load("multi30k_en_de").protocol)
     note = {"corpus": corpus, "source": "en", "target": "de", "subwords": "sentencepiece"}
