@@ -61,7 +61,7 @@ def groups(cells: list[Cell], *names: str) -> dict[tuple[Any, ...], list[Cell]]:
     return grouped
 
 
-@pytest.mark.parametrize(("name", "records"), [("short", "short"), ("longer", "longer*")])
+@pytest.mark.parametrize(("name", "records"), [("short", "short"), ("longer", "longer*"), ("rates", "rates")])
 def test_the_page_says_how_many_cells_of_each_grid_are_trained(name: str, records: str, tmp_path: Path) -> None:
     trained = {cell["name"] for cell in cells_of(records)}
     planned = {cell.name for cell in cells_of_grid(grids.load(FOLDER / f"{name}.toml"), tmp_path)}
@@ -195,6 +195,28 @@ def test_admin_has_the_lowest_bleu_and_a_loss_between() -> None:
 def test_how_far_resi_dual_is_behind() -> None:
     bleu, bits = (scores_of("pre_ln", name)[0] - scores_of("resi_dual", name)[0] for name in ("bleu", "valid_loss"))
     assert f"by {bleu:.2f} BLEU and {-bits:.2f} bits to Pre-LN's first seed" in WORDS
+
+
+def test_what_twice_the_learning_rate_does() -> None:
+    at_1e_3 = {
+        cell["family"]: cell["scores"] for cell in cells_of("short") if (cell["depth"], cell["seed"]) == ("6", 1)
+    }
+    at_2e_3 = {cell["family"]: cell["scores"] for cell in cells_of("rates")}
+    assert {cell["axes"]["lr"] for cell in cells_of("rates")} == {0.002}
+    rates = (at_1e_3, at_2e_3)
+    assert {family: figures for family, *figures in lines_of("rates_128")[1:]} == {
+        family: [f"{rate[family][name]['score']:.2f}" for name in ("valid_loss", "bleu") for rate in rates]
+        for family in at_2e_3
+    }
+    for family, scores in at_2e_3.items():
+        assert scores["bleu"]["score"] > at_1e_3[family]["bleu"]["score"]
+        assert scores["valid_loss"]["score"] < at_1e_3[family]["valid_loss"]["score"]
+    (p,) = (
+        row["p"] for row in json.loads((FOLDER / "rates.json").read_text())["rows"] if row["family"] == "realformer"
+    )
+    bleu, bits = (at_2e_3["realformer"][name]["score"] - at_2e_3["pre_ln"][name]["score"] for name in MEASURES.values())
+    assert f"RealFormer is ahead of Pre-LN** by {bleu:.2f} BLEU (p {p:.3f}) and {-bits:.2f} bits" in WORDS
+    assert f"RealFormer is ahead of Pre-LN by {bleu:.2f} BLEU (p {p:.3f})" in WHY_PRE_LN_LEADS
 
 
 def test_what_the_analyses_say() -> None:
