@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from grids.grid_cells import cells_of as cells_of_grid
+from msgspec import convert
 from programs.program import REPOSITORY
 from scipy.stats import ttest_ind
 
+from realformer_nmt.analysis.claims import TABLES, ClaimsRecord
 from realformer_nmt.comparison.grid import grid as grids
 
 FOLDER = REPOSITORY / "docs" / "results" / "multi30k_128"
@@ -231,6 +233,17 @@ def test_what_the_analyses_say() -> None:
     of_realformer, of_pre_ln = map(" and ".join, zip(*entropies, strict=True))
     assert f"(entropy in the encoder {of_realformer} bits; Pre-LN's {of_pre_ln})" in WORDS
     assert f"(divergence 0.02 bits in each chain; Pre-LN's from {' and '.join(divergences)})" in WORDS
+
+
+def test_claims_about_the_longer_trainings_are_their_analysis() -> None:
+    record = convert(json.loads((FOLDER.parent / "claims_longer.json").read_text()), ClaimsRecord)
+    families = [model.family for model in record.trained]
+    assert families == ["pre_ln", "admin", "admin", "resi_dual"]
+    for name, table in TABLES.items():
+        assert f"<!-- table {name} -->\n\n{table(record)}\n<!-- end -->" in PAGE
+    assert "**no**" not in TABLES["claims"](record)
+    (pre_ln, *_) = record.trained
+    assert sum(loss > 0.02 for loss in pre_ln.left_out["encoder"]) == 2
 
 
 def test_hours_are_of_the_shortest_and_the_longest_training() -> None:
