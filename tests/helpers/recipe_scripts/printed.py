@@ -1,6 +1,7 @@
 """A printed command, taken apart as a shell would, and what its flags say."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 from realformer_nmt import cli
@@ -32,3 +33,9 @@ def dry_run(capsys: Any, *arguments: object) -> list[str]:
     first, line = capsys.readouterr().out.splitlines()
     assert first.startswith("mkdir -p ")
     return shlex.split(line)
+
+
+def train_options(tmp_path: Path, *options: object, data: Path | None = None) -> list[str]:
+    """Return the options of a training of 18 layers, unless they name the layers."""
+    start = ["--data", data or tmp_path / "data/data-bin", "--folder", tmp_path / "run", "--arch", "realformer"]
+    return [str(word) for word in (*start, *([] if "--layers" in options else ["--layers", 18]), *options)]

@@ -1,0 +1,143 @@
+"""What pages say of the records of docs/results/multi30k_128."""
+
+import json
+import re
+import statistics
+
+from grids.multi30k_128 import (
+    FOLDER,
+    MEASURES,
+    WHY_PRE_LN_LEADS,
+    WORDS,
+    cells_of,
+    lines_of,
+    losses_of,
+    mean_of,
+    scores_of,
+)
+from programs.program import REPOSITORY
+from scipy.stats import ttest_ind
+
+
+def test_three_seeds_do_not_tell_pre_ln_and_realformer_apart() -> None:
+    leads = []
+    for metric in MEASURES.values():
+        realformer, pre_ln = scores_of("realformer", metric), scores_of("pre_ln", metric)
+        assert len(realformer) == len(pre_ln) == 3
+        p = ttest_ind(realformer, pre_ln, equal_var=False).pvalue
+        assert p > 0.05
+        leads.append((statistics.mean(realformer) - statistics.mean(pre_ln), p))
+    (bleu, p), (bits, p_of_bits) = leads
+    assert all(lower < higher for lower, higher in zip(realformer, pre_ln, strict=True))
+    mean = f"RealFormer's mean is {bleu:.2f} BLEU higher (p {p:.2f}) and {-bits:.2f} bits lower (p {p_of_bits:.2f})"
+    assert f"{mean}, though its loss is the lower one with each seed" in WORDS
+    means = [mean_of(scores_of(family, "bleu")) for family in ("pre_ln", "realformer")]
+    assert f"With 6,000 updates Pre-LN has {means[0]} BLEU, RealFormer {means[1]}: **three" in WHY_PRE_LN_LEADS
+    assert f"**three seeds do not tell the two apart** (p {p:.2f} by a t-test of their scores)" in WHY_PRE_LN_LEADS
+    assert f"ends {-bits:.2f} bits below it (p {p_of_bits:.2f})" in WHY_PRE_LN_LEADS
+
+
+def test_the_sentences_of_two_seeds_do_not_tell_them_apart_either() -> None:
+    ps = []
+    for seed in (1, 2):
+        rows = json.loads((FOLDER / f"longer_seed_{seed}.json").read_text())["rows"]
+        ps += [row["p"] for row in rows if row["family"] == "realformer"]
+    assert min(ps) > 0.05
+    assert f"p is {ps[0]:.2f} with the first seed and {ps[1]:.2f} with the second" in WORDS
+
+
+def test_where_realformers_loss_overtakes_pre_lns() -> None:
+    realformer, pre_ln = (
+        [statistics.mean(each) for each in losses_of(family).values()] for family in ("realformer", "pre_ln")
+    )
+    behind = [higher > lower for higher, lower in zip(realformer, pre_ln, strict=True)]
+    assert behind == sorted(behind, reverse=True)
+    before, after = list(losses_of("pre_ln"))[sum(behind) - 1 :][:2]
+    between = f"between update {before:,} and {after:,}"
+    assert f"On average RealFormer's loss overtakes Pre-LN's {between}." in WORDS
+    assert f"**RealFormer's loss overtakes Pre-LN's** {between}, in the mean of the seeds" in WHY_PRE_LN_LEADS
+
+
+def test_how_far_pre_ln_leads_after_2000_updates() -> None:
+    first = {
+        cell["family"]: cell["scores"]["bleu"]["score"]
+        for cell in cells_of("short")
+        if (cell["depth"], cell["seed"]) == ("18", 1) and cell["scores"]
+    }
+    leads = [f"{first['pre_ln'] - first[family]:.2f}" for family in ("realformer", "admin")]
+    assert f"ahead of RealFormer by {leads[0]} BLEU and of ADMIN by {leads[1]}." in WHY_PRE_LN_LEADS
+
+
+def test_the_readme_has_the_means_with_18_layers() -> None:
+    means = []
+    for family in ("pre_ln", "realformer"):
+        (short,) = (
+            cell["scores"]["bleu"]["score"]
+            for cell in cells_of("short")
+            if (cell["depth"], cell["family"], cell["seed"]) == ("18", family, 1)
+        )
+        means.append((f"{short:.1f}", f"{statistics.mean(scores_of(family, 'bleu')):.1f}"))
+    (short, longer), (short_of_realformer, longer_of_realformer) = means
+    row = f"After 2,000 updates, one seed: Pre-LN {short}, RealFormer {short_of_realformer}. After 6,000, three seeds: "
+    row += (
+        f"Pre-LN {longer}, RealFormer {longer_of_realformer}, ADMIN {statistics.mean(scores_of('admin', 'bleu')):.1f} |"
+    )
+    assert row in (REPOSITORY / "README.md").read_text()
+
+
+def test_admin_has_the_lowest_bleu_and_a_loss_between() -> None:
+    admin, pre_ln, realformer = (scores_of(family, "bleu") for family in ("admin", "pre_ln", "realformer"))
+    assert len(admin) == 3
+    assert max(admin) < min(pre_ln + realformer)
+    p_values = [ttest_ind(admin, family, equal_var=False).pvalue for family in (pre_ln, realformer)]
+    against = f"(p {p_values[0]:.2f} against Pre-LN, {p_values[1]:.2f} against RealFormer, not corrected for several"
+    assert (
+        f"{statistics.mean(admin):.2f} in the mean, and each seed is below each seed of the other two {against}"
+        in WORDS
+    )
+    assert f"**ADMIN ends with {mean_of(admin)} BLEU**" in WHY_PRE_LN_LEADS
+    assert f"below each of the other two families (p {p_values[0]:.2f} and {p_values[1]:.2f})" in WHY_PRE_LN_LEADS
+    losses = [statistics.mean(scores_of(family, "valid_loss")) for family in ("realformer", "admin", "pre_ln")]
+    assert losses == sorted(losses)
+    assert f"Its loss, {losses[1]:.2f} bits in the mean, is between theirs." in WORDS
+
+
+def test_how_far_resi_dual_is_behind() -> None:
+    bleu, bits = (scores_of("pre_ln", name)[0] - scores_of("resi_dual", name)[0] for name in ("bleu", "valid_loss"))
+    assert f"by {bleu:.2f} BLEU and {-bits:.2f} bits to Pre-LN's first seed" in WORDS
+
+
+def test_what_twice_the_learning_rate_does() -> None:
+    at_1e_3 = {
+        cell["family"]: cell["scores"] for cell in cells_of("short") if (cell["depth"], cell["seed"]) == ("6", 1)
+    }
+    at_2e_3 = {cell["family"]: cell["scores"] for cell in cells_of("rates")}
+    assert {cell["axes"]["lr"] for cell in cells_of("rates")} == {0.002}
+    rates = (at_1e_3, at_2e_3)
+    assert {family: figures for family, *figures in lines_of("rates_128")[1:]} == {
+        family: [f"{rate[family][name]['score']:.2f}" for name in ("valid_loss", "bleu") for rate in rates]
+        for family in at_2e_3
+    }
+    for family, scores in at_2e_3.items():
+        assert scores["bleu"]["score"] > at_1e_3[family]["bleu"]["score"]
+        assert scores["valid_loss"]["score"] < at_1e_3[family]["valid_loss"]["score"]
+    (p,) = (
+        row["p"] for row in json.loads((FOLDER / "rates.json").read_text())["rows"] if row["family"] == "realformer"
+    )
+    bleu, bits = (at_2e_3["realformer"][name]["score"] - at_2e_3["pre_ln"][name]["score"] for name in MEASURES.values())
+    assert f"RealFormer is ahead of Pre-LN** by {bleu:.2f} BLEU (p {p:.3f}) and {-bits:.2f} bits" in WORDS
+    assert f"RealFormer is ahead of Pre-LN by {bleu:.2f} BLEU (p {p:.3f})" in WHY_PRE_LN_LEADS
+
+
+def test_what_the_analyses_say() -> None:
+    entropies, divergences = [], []
+    for seed in (1, 2):
+        (analysis,) = json.loads((FOLDER / f"longer_seed_{seed}.json").read_text())["analyses"]
+        assert [claim["agrees"] for claim in analysis["claims"]] == [False, True]
+        entropy, divergence = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
+        assert set(divergence[::2]) == {"0.02"}
+        entropies.append(entropy[:2])
+        divergences.append(min(divergence[1::2]))
+    of_realformer, of_pre_ln = map(" and ".join, zip(*entropies, strict=True))
+    assert f"(entropy in the encoder {of_realformer} bits; Pre-LN's {of_pre_ln})" in WORDS
+    assert f"(divergence 0.02 bits in each chain; Pre-LN's from {' and '.join(divergences)})" in WORDS

@@ -1,0 +1,93 @@
+"""What `realformer-nmt train` refuses before it trains."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recipe_scripts.printed import dry_run, flags, train_options
+
+from realformer_nmt.cli import main
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--gpus", 3],
+            "32,768 tokens a step are not 3 GPUs x 8,192 tokens x a whole number; use --gpus 2 or --gpus 4",
+        ),
+        (["--layers", "60x12"], "--layers 60x12: allowed is a number, such as 18, or encoder-decoder"),
+        (["--layers", "0"], "--layers 0: allowed"),
+        (["--arch", "realformer_wmt_en_fr_60l_12l"], "give the family, realformer, and its layers, 60-12;"),
+        (["--arch", "realformer_post_ln_tiny"], "give the family, realformer_post_ln, and its layers, 2;"),
+        (["--arch", "realfromer"], "did you mean realformer?; one of your own needs --user-dir"),
+        (["--", "--arch=transformer"], "give it there alone"),
+        (["--", "-atransformer"], "give it there alone"),
+        (["--", "--encoder-layers", "9"], "--encoder-layers is set by --layers"),
+        (["--", "--decoder-layers=9"], "--decoder-layers is set by --layers"),
+        (["--", "--save-dir=x"], "--save-dir is FOLDER/checkpoints, where the next commands look: give --folder"),
+        (["--", "--bf16"], "--bf16 after the `--` would not be recorded: give --precision bf16"),
+        (["--", "--fp16"], "--fp16 after the `--` would not be recorded: give --precision fp16"),
+        (["--", "--memory-efficient-bf16"], "would not be recorded: give --precision bf16 before it instead"),
+        (["--", "--memory-efficient-fp16"], "would not be recorded: give --precision fp16 before it instead"),
+        (["--", "--amp"], "--amp after the `--` would not be recorded: give --precision fp16 or bf16 before it"),
+        (["--", "--cpu"], "--cpu after the `--` would not be recorded: give --gpus 0 before it instead"),
+        (["--", "--distributed-world-size", 2], "would not be recorded: give --gpus N before it instead"),
+        (["--", "--distributed-world-size=2"], "--distributed-world-size after the `--` would not be recorded"),
+        (["--protocol", "admn"], "did you mean admin"),
+        (["--without", "share-all-embedding"], "did you mean share-all-embeddings?"),
+        (["--nodes", 2, "--gpus", 2], "--nodes 2 need --master HOST:PORT"),
+        (["--nodes", 2, "--node-rank", 2], "--node-rank 2 of --nodes 2: allowed is 0 to 1"),
+        (["--gpus", -1], "--gpus -1: allowed is 0 or more"),
+        (["--epochs", 0], "--epochs 0: allowed is 1 or more"),
+        (["--average", 0], "--average 0: allowed is 1 or more"),
+        (["--gpus", 0, "--precision", "fp16"], "fp16 needs a GPU"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, capsys: Any, options: list[object], message: str) -> None:
+    assert main(["train", *train_options(tmp_path, *options), "--dry-run"]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("flag", ["memory-efficient-bf16", "memory-efficient-fp16", "amp", "fp16"])
+def test_the_precision_of_a_protocol_is_refused(flag: str, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f'base = "small"\n[train]\n{flag} = true\n')
+    assert main(["train", *train_options(tmp_path, "--protocol", file), "--dry-run"]) == 1
+    assert "--precision" in capsys.readouterr().err
+
+
+def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    model = tmp_path / "run" / "checkpoints" / "checkpoint_last.pt"
+    model.parent.mkdir(parents=True)
+    model.touch()
+    words = ["train", *train_options(tmp_path, "--gpus", 0, "--from", tmp_path / "run", "--fresh", data=toy_corpus)]
+    assert main(words) == 1
+    assert f"--from {model} lies in --folder {tmp_path / 'run'}" in capsys.readouterr().err
+    assert model.exists()
+
+
+def test_embeddings_are_carried_over_from_a_run_alone(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    (tmp_path / "first.pt").touch()
+    begun = ["--from", tmp_path / "first.pt", "--carry-embeddings", tmp_path / "old"]
+    options = flags(dry_run(capsys, *train_options(tmp_path, *begun)))
+    assert [options[name] for name in ("finetune-from-model", "carry-embeddings")] == [
+        str(word) for word in begun[1::2]
+    ]
+    assert main(["train", *train_options(tmp_path, "--gpus", 0, *begun[2:], data=toy_corpus)]) == 1
+    assert f"--carry-embeddings {tmp_path / 'old'} needs --from RUN" in capsys.readouterr().err
+
+
+def test_a_length_within_the_warm_up_is_refused(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    assert main(["train", *train_options(tmp_path, "--gpus", "1", data=toy_corpus), "--dry-run"]) == 1
+    assert "updates end within the warm-up of 8000: train longer" in capsys.readouterr().err
+
+
+def test_more_gpus_than_there_are_are_refused(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+    assert (
+        main(["train", *train_options(tmp_path, "--gpus", 4096, "--tokens-a-step", 4096 * 8192, data=toy_corpus)]) == 1
+    )
+    assert "--gpus 4096, but" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
