@@ -23,7 +23,7 @@ def last(folder: Path, number: int, kind: re.Pattern[str], until: int | None = N
     numbered += _end(folder, numbered[-1][1] if numbered else None, kind)
     states = [path for count, path in numbered if until is None or count <= until]
     paths = _last_of(folder, number, states, "epoch" if kind is EPOCH else "update")
-    if (folder / END).is_file():
+    if paths[-1].name != END and (folder / END).is_file():
         _check_one_training(paths[-1], folder / END)
     return paths
 

@@ -181,7 +181,7 @@ def tokenised_texts(
     words = ScoredTexts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
     if request.compound_split:
         metrics.check_whole_compounds(hyphens, hypotheses, reference)
-    if hyphens != "plain" or metrics.has_split_compounds(hyphens, hypotheses, reference):
+    if hyphens != "plain" or metrics.has_split_compounds(hypotheses, reference):
         return {metric_table.WORDS: words}
     split = ScoredTexts(
         f"{words.name}, compounds split", metrics.split_compounds(hypotheses), metrics.split_compounds(reference)

@@ -61,7 +61,7 @@ class SignificanceRequest(Request):
     )
     samples: int = option("samples of each test (default: 10000)", 10_000, metavar="N", range=whole(1, SAMPLES))
     seed: int = option("seed of the samples (default: 12345)", 12345, metavar="N", range=whole(1, SEEDS))
-    jobs: int = option("processes at a time (default: 1)", 1, metavar="N", range=whole(1, PROCESSES))
+    jobs: int = option("processes at a time of --test bs (default: 1)", 1, metavar="N", range=whole(1, PROCESSES))
     output: Path | None = option("also write the comparisons to this file", None, metavar="FILE.JSON")
 
 
@@ -96,7 +96,9 @@ def compare(
         result.score - columns[name].results[0].score for (name, _), result in zip(cells, results, strict=True)
     ]
     p_values = [
-        p_with_ties(name, result, difference, systems[index], systems[0], test, samples, seed)
+        p_with_ties(name, systems[index], systems[0], result.p_value if test == "bs" else None, samples, seed)
+        if difference
+        else 1.0  # every exchange reaches it
         for (name, index), result, difference in zip(cells, results, differences, strict=True)
     ]
     comparisons = []
@@ -118,27 +120,20 @@ def compare(
 
 
 def p_with_ties(
-    name: str,
-    result: Result,
-    difference: float,
-    system: System,
-    baseline: System,
-    test: str,
-    samples: int,
-    seed: int,
+    name: str, system: System, baseline: System, of_bootstrap: float | None, samples: int, seed: int
 ) -> float:
-    """Return the p of a test, raised to what so few different sentences allow; of very few, the p of all exchanges.
+    """Return the p of a bootstrap or of exchanges, at least what so few different sentences allow; of very few, the p
+    of all exchanges.
 
     sacreBLEU counts only the samples that exceed the difference. Two equal systems would get its smallest p, and so
     would two of which each sentence changes the score by as much.
     """
-    if difference == 0:
-        return 1.0  # every exchange reaches it
     exchanges = Exchanges(scorer(name), system.lines(name), baseline.lines(name), baseline.reference)
-    if test == "ar" and exchanges.number <= FEW:
+    if of_bootstrap is not None:
+        return max(of_bootstrap, exchanges.smallest_p())
+    if exchanges.number <= FEW:
         return exchanges.p_of_all()
-    p = exchanges.p_of_samples(samples, seed) if test == "ar" else result.p_value
-    return max(1.0 if p is None else p, exchanges.smallest_p())
+    return max(exchanges.p_of_samples(samples, seed), exchanges.smallest_p())
 
 
 class MetricResults(NamedTuple):
@@ -154,9 +149,9 @@ def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: 
     if row.neural:
         check_one_model(name, systems)
     lines: list[tuple[str, Sequence[str]]] = [(system.name, system.lines(name)) for system in systems]
-    drawn = samples if test == "bs" else 1  # the p of exchanges is computed by `p_with_ties`
+    drawn, processes = (samples, jobs) if test == "bs" else (1, 1)  # `p_with_ties` computes the p of exchanges
     test_of_pairs = PairedTest(
-        lines, {name: scorer(name)}, [systems[0].reference], test_type=test, n_samples=drawn, n_jobs=jobs
+        lines, {name: scorer(name)}, [systems[0].reference], test_type=test, n_samples=drawn, n_jobs=processes
     )
     ((label, results),) = [column for column in test_of_pairs()[1].items() if column[0] != "System"]
     return MetricResults(row.label if row.neural else label, [each for each in results if isinstance(each, Result)])

@@ -29,14 +29,14 @@ VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one d
 ORIGIN = ("paper", "families")  # not taken over from a base: with other settings they no longer hold
 
 PRECISION, COMMAND = "--precision of the command", "the command: pass it there, after `--`"
-ELSEWHERE = {  # flags that come after those of [train] and override them, and what says them
+PRECISION_FLAGS = ("fp16", "bf16", "memory-efficient-fp16", "memory-efficient-bf16", "amp")  # flags of fairseq-train
+ELSEWHERE = {  # flags that [train] leaves to what sets and records them
     "max-tokens": "max_tokens",
     "update-freq": "update_freq, with gpus and max_tokens",
     "max-epoch": "epochs",
     "max-update": "updates",
     "keep-last-epochs": "average",
-    "fp16": PRECISION,
-    "bf16": PRECISION,
+    **dict.fromkeys(PRECISION_FLAGS, PRECISION),
     **dict.fromkeys(("fp16-scale-window", "log-interval"), COMMAND),
     **dict.fromkeys(("required-batch-size-multiple", "update-epoch-batch-itr"), COMMAND),
 }
@@ -97,7 +97,7 @@ class Protocol:
         check_harmless(self.train)
         check_no_part(self.train)
         for name in ELSEWHERE.keys() & self.train.keys():
-            raise ValueError(f"train: {name} would be overridden: it is set by {ELSEWHERE[name]}")
+            raise ValueError(f"train: {name} is set by {ELSEWHERE[name]}; leave it out")
 
     @property
     def tokens_a_step(self) -> int:

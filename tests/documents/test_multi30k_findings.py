@@ -1,4 +1,4 @@
-"""What pages say of the records of docs/results/multi30k_128."""
+"""Sentences about the records of docs/results/multi30k_128 on its page and on others."""
 
 import json
 import re

@@ -98,6 +98,7 @@ def test_the_program_on_a_card_without_a_tokenizer_runs(tmp_path: Path) -> None:
     program = (folder / "README.md").read_text().partition("```python\n")[2].partition("```")[0]
     done = commands.run([sys.executable, "-c", program.replace("FOLDER", str(folder))])
     model = transformers.MarianMTModel.from_pretrained(folder)
+    assert done.returncode == 0, done.stderr
     assert done.stdout == f"{model.generate(input_ids=torch.tensor([[7, 5, EOS]]))}\n"
 
 

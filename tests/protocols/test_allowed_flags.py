@@ -70,7 +70,7 @@ def test_a_value_is_a_number_or_a_word(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     "flags",
     [
-        {"lr": [5e-4, 1e-4], "adam-betas": "(0.9, 0.98)", "fp16": True, "criterion": "cross_entropy"},
+        {"lr": [5e-4, 1e-4], "adam-betas": "(0.9, 0.98)", "fp16-adam-stats": True, "criterion": "cross_entropy"},
         {"lr": "5e-4", "optimizer": "adam", "end-learning-rate": "-1", "best-checkpoint-metric": "bleu"},
     ],
 )

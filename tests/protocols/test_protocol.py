@@ -137,7 +137,7 @@ def test_a_flag_that_the_command_would_override_is_refused(precision: str, tmp_p
     for name in overriding:
         file.write_text(f'base = "small"\n[corpora.own.train]\n{name} = 7\n')
         load(str(file))
-        with pytest.raises(UserError, match=f"own.toml: train: {name} would be overridden"):
+        with pytest.raises(UserError, match=f"own.toml: train: {name} is set by"):
             load(str(file), "own")
 
 

@@ -1,4 +1,4 @@
-"""What `realformer-nmt train` refuses before it trains."""
+"""Trainings that `realformer-nmt train` refuses before they begin."""
 
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def test_the_precision_of_a_protocol_is_refused(flag: str, tmp_path: Path, capsy
     file = tmp_path / "own.toml"
     file.write_text(f'base = "small"\n[train]\n{flag} = true\n')
     assert main(["train", *train_options(tmp_path, "--protocol", file), "--dry-run"]) == 1
-    assert "--precision" in capsys.readouterr().err
+    assert f"own.toml: train: {flag} is set by --precision of the command; leave it out" in capsys.readouterr().err
 
 
 def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.protocols import command
+from realformer_nmt.protocols.protocol import PRECISION_FLAGS
 
 BUDGET = ("epochs", "updates", "tokens-a-step", "max-tokens", "average", "precision")  # of `realformer-nmt train`
 ELSEWHERE = {  # flags that [train] leaves to another key, which says the same
@@ -13,6 +14,7 @@ ELSEWHERE = {  # flags that [train] leaves to another key, which says the same
     "max-tokens": "budget: max-tokens",
     "update-freq": "budget: tokens-a-step",
     "seed": "seeds",
+    **dict.fromkeys(PRECISION_FLAGS, "budget: precision"),
 }
 
 

@@ -75,6 +75,8 @@ REFUSED = {
     PLAIN + "[[override]]\nlayers = '6'\n[override.train]\nmax-epoch = 3": "train: max-epoch is set by budget: epochs",
     PLAIN + "[train]\nupdate-freq = 8": "train: update-freq is set by budget: tokens-a-step; give it there",
     PLAIN + "[train]\nseed = 77": "train: seed is set by seeds; give it there",
+    PLAIN + "[train]\nfp16 = true": "train: fp16 is set by budget: precision; give it there",
+    PLAIN + "[train]\namp = true": "train: amp is set by budget: precision; give it there",
 }
 
 

@@ -17,13 +17,12 @@ from fixture_types import Once
 from omegaconf import OmegaConf
 from programs import commands
 from programs.processes import said
+from programs.tiny_training import tiny_training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.checkpoints import checkpoint_files
 from reliability import kills, trainings
 
-SIZE = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
-FIXED = ("--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--cpu", "--num-workers", 0)
 STATE = {"model": {"w": torch.ones(1 << 18)}}  # a megabyte
 Size = tuple[int, int]
 
@@ -223,8 +222,8 @@ def test_a_training_that_began_with_another_continues_from_its_newest_checkpoint
     option: str, toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
     """Its checkpoint_last.pt was never written, and the model that it began with is removed meanwhile."""
-    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *FIXED, "--disable-validation"]
-    command, model = [*commands.fairseq("train"), *map(str, words)], tmp_path / "first/checkpoint_last.pt"
+    command = tiny_training(toy_corpus, user_dir, "--max-tokens", 400)
+    model = tmp_path / "first/checkpoint_last.pt"
     said([*command, "--max-update", "1", "--save-dir", str(model.parent)], tmp_path)
     begun = [*command, option, str(model), "--save-interval-updates", "1", "--no-last-checkpoints"]
     begun += ["--save-dir", str(tmp_path / "run")]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fairseq.data import ListDataset
 from fairseq.data.iterators import EpochBatchIterator
-from programs import commands
 from programs.processes import said
+from programs.tiny_training import tiny_training
 
 import realformer_nmt
 
@@ -105,10 +105,7 @@ def test_in_smaller_batches_the_epoch_begins_again(entry: str, caplog: pytest.Lo
 
 def test_a_training_goes_on_with_another_max_tokens(toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
     """2000 sentences in about 30 batches, then in about 8: fairseq alone has none left after 20, and fails."""
-    size = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
-    fixed = ("--optimizer", "adam", "--lr", 1e-2, "--cpu", "--num-workers", 0, "--disable-validation", "--max-epoch", 1)
-    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *size, *fixed, "--save-dir", tmp_path]
-    command = [*commands.fairseq("train"), *map(str, words)]
+    command = tiny_training(toy_corpus, user_dir, "--max-epoch", 1, "--save-dir", tmp_path)
     said([*command, "--max-tokens", "500", "--max-update", "20"], tmp_path)
     again = said([*command, "--max-tokens", "2000"], tmp_path)
     batches = re.search(r"epoch is of (\d+) batches, here of (\d+): it begins again", again)

@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 from programs import commands
 from programs.fairseq_config import configured
 from programs.processes import said
+from programs.tiny_training import tiny_training
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
@@ -74,10 +75,8 @@ def test_a_training_without_the_state_of_its_optimizer_does_not_begin_again(
     toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
     """Its weights may be begun with where the user says so, and elsewhere."""
-    size = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
-    fixed = ("--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--cpu", "--num-workers", 0, "--max-update", 3)
-    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *size, *fixed, "--disable-validation"]
-    command = [*commands.fairseq("train"), *map(str, words), "--no-save-optimizer-state"]
+    length = ("--max-tokens", 400, "--max-update", 3)
+    command = tiny_training(toy_corpus, user_dir, *length, "--no-save-optimizer-state")
     here, last = ["--save-dir", str(tmp_path / "run")], tmp_path / "run/checkpoint_last.pt"
     said([*command, *here], tmp_path)
     before = last.read_bytes()

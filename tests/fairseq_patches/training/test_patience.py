@@ -8,11 +8,11 @@ import pytest
 from fairseq_cli import train
 from programs import commands
 from programs.processes import said
+from programs.tiny_training import SIZE
 
 from realformer_nmt.fairseq_patches.training import patience
 
 CFG = SimpleNamespace(checkpoint=SimpleNamespace(patience=2, maximize_best_checkpoint_metric=False))
-SIZE = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
 STILL = ("--optimizer", "sgd", "--lr", 1e-12, "--max-tokens", 400, "--cpu", "--num-workers", 0)  # the loss stays
 save, load = (apply.__wrapped__ for apply in (patience.save_the_patience, patience.resume_with_the_patience))
 

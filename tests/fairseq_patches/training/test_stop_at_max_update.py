@@ -7,8 +7,8 @@ import pytest
 from programs import commands
 from programs.processes import said
 from programs.runs import load_state
+from programs.tiny_training import SIZE
 
-SIZE = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
 LENGTH = ("--max-update", 2, "--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--cpu", "--num-workers", 0)
 WAYS = {
     "script": commands.fairseq("train"),

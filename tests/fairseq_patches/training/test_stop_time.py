@@ -3,20 +3,17 @@
 from pathlib import Path
 
 import torch
-from programs import commands
 from programs.processes import said
 from programs.runs import load_state
-
-SIZE = ("--encoder-layers", 1, "--decoder-layers", 1, "--encoder-embed-dim", 8, "--decoder-embed-dim", 8)
-FIXED = ("--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--cpu", "--num-workers", 0)
+from programs.tiny_training import tiny_training
 
 
 def test_it_ends_the_training_for_good_and_counts_no_hours_of_another(
     toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
-    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *FIXED, "--disable-validation"]
+    training = tiny_training(toy_corpus, user_dir, "--max-tokens", 400)
     first, last = tmp_path / "first", tmp_path / "first/checkpoint_last.pt"
-    command = [*commands.fairseq("train"), *map(str, [*words, "--save-dir", first, "--stop-time-hours", 1e-7])]
+    command = [*training, "--save-dir", str(first), "--stop-time-hours", "1e-7"]
     assert "Stopping training due to cumulative_training_time" in said(command, tmp_path)
     before = last.read_bytes()
     again = said(command, tmp_path)
@@ -27,8 +24,8 @@ def test_it_ends_the_training_for_good_and_counts_no_hours_of_another(
     state = load_state(last)
     state["extra_state"]["previous_training_time"] = 36_000  # seconds
     torch.save(state, tmp_path / "long.pt")
-    finetuning = ["--finetune-from-model", tmp_path / "long.pt", "--stop-time-hours", 5, "--max-update", 3]
-    said([*commands.fairseq("train"), *map(str, [*words, *finetuning, "--save-dir", tmp_path / "tuned"])], tmp_path)
+    finetuning = ["--finetune-from-model", str(tmp_path / "long.pt"), "--stop-time-hours", "5", "--max-update", "3"]
+    said([*training, *finetuning, "--save-dir", str(tmp_path / "tuned")], tmp_path)
     tuned = load_state(tmp_path / "tuned/checkpoint_last.pt")
     assert tuned["optimizer_history"][-1]["num_updates"] == 3
     assert tuned["extra_state"]["previous_training_time"] < 3600
