@@ -136,14 +136,27 @@ def test_what_twice_the_learning_rate_does() -> None:
 
 
 def test_what_the_analyses_say() -> None:
-    entropies, divergences = [], []
+    """Records of the first two seeds have RealFormer's figures beside Pre-LN's; a later one has four models."""
+    entropy: dict[str, list[str]] = {"realformer": [], "pre_ln": [], "admin": [], "resi_dual": []}
+    divergence: dict[str, list[str]] = {"pre_ln": [], "admin": [], "resi_dual": []}
     for seed in (1, 2):
         (analysis,) = json.loads((FOLDER / f"longer_seed_{seed}.json").read_text())["analyses"]
         assert [claim["agrees"] for claim in analysis["claims"]] == [False, True]
-        entropy, divergence = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
-        assert set(divergence[::2]) == {"0.02"}
-        entropies.append(entropy[:2])
-        divergences.append(min(divergence[1::2]))
-    of_realformer, of_pre_ln = map(" and ".join, zip(*entropies, strict=True))
-    assert f"(entropy in the encoder {of_realformer} bits; Pre-LN's {of_pre_ln})" in WORDS
-    assert f"(divergence 0.02 bits in each chain; Pre-LN's from {' and '.join(divergences)})" in WORDS
+        sparse, alike = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
+        assert set(alike[::2]) == {"0.02"}
+        for family, figure in zip(("realformer", "pre_ln"), sparse, strict=False):
+            entropy[family].append(figure)
+        divergence["pre_ln"].append(min(alike[1::2]))
+    for model in json.loads((FOLDER.parent / "claims_longer.json").read_text())["trained"]:
+        entropy[model["family"]].append(f"{model['entropy']['encoder']:.2f}")
+        divergence[model["family"]].append(f"{min(model['divergence'].values()):.2f}")
+    shown = {family: listed(figures) for family, figures in divergence.items()}
+    assert f"Pre-LN's is from {shown['pre_ln']} with three, ADMIN's from {shown['admin']} with two" in WORDS
+    assert f"ResiDual's from {shown['resi_dual']}." in WORDS
+    shown = {family: listed(figures) for family, figures in entropy.items()}
+    assert f"entropy in the encoder is {shown['realformer']} bits; Pre-LN's {shown['pre_ln']}," in WORDS
+    assert f"ADMIN's {shown['admin']}, ResiDual's {shown['resi_dual']}." in WORDS
+
+
+def listed(figures: list[str]) -> str:
+    return " and ".join([", ".join(figures[:-1]), figures[-1]] if len(figures) > 1 else figures)
