@@ -142,11 +142,11 @@ def test_what_the_analyses_say() -> None:
     for seed in (1, 2):
         (analysis,) = json.loads((FOLDER / f"longer_seed_{seed}.json").read_text())["analyses"]
         assert [claim["agrees"] for claim in analysis["claims"]] == [False, True]
-        sparse, alike = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
-        assert set(alike[::2]) == {"0.02"}
-        for family, figure in zip(("realformer", "pre_ln"), sparse, strict=False):
+        entropies, divergences = (re.findall(r"\d\.\d\d", claim["measured"]) for claim in analysis["claims"])
+        assert set(divergences[::2]) == {"0.02"}
+        for family, figure in zip(("realformer", "pre_ln"), entropies, strict=False):
             entropy[family].append(figure)
-        divergence["pre_ln"].append(min(alike[1::2]))
+        divergence["pre_ln"].append(min(divergences[1::2]))
     for model in json.loads((FOLDER.parent / "claims_longer.json").read_text())["trained"]:
         entropy[model["family"]].append(f"{model['entropy']['encoder']:.2f}")
         divergence[model["family"]].append(f"{min(model['divergence'].values()):.2f}")
