@@ -43,7 +43,7 @@ def loss(model: TranslationModel) -> Tensor:
 
 
 def test_cached_decoding_equals_full_decoding(model: TranslationModel) -> None:
-    """Both are in fp64, but for the softmax: fp32 rounds logits of 1,000, which no norm limits, by more than the bound."""
+    """Both are in fp64, but for the softmax: fp32 rounds logits of 1,000, without a norm, by more than the bound."""
     exact = copy.deepcopy(model).double()
     encoder_out = exact.encoder(SOURCE)
     full, _ = exact.decoder(PREVIOUS, encoder_out)
