@@ -118,9 +118,15 @@ def test_what_twice_the_learning_rate_does() -> None:
         family: [f"{rate[family][name]['score']:.2f}" for name in ("valid_loss", "bleu") for rate in rates]
         for family in at_2e_3
     }
-    for family, scores in at_2e_3.items():
-        assert scores["bleu"]["score"] > at_1e_3[family]["bleu"]["score"]
-        assert scores["valid_loss"]["score"] < at_1e_3[family]["valid_loss"]["score"]
+    gains = {
+        name: {family: scores[name]["score"] - at_1e_3[family][name]["score"] for family, scores in at_2e_3.items()}
+        for name in ("bleu", "valid_loss")
+    }
+    assert {family for family, bits in gains["valid_loss"].items() if bits > 0} == {"post_ln"}
+    assert {family for family, bleu in gains["bleu"].items() if bleu < 0} == {"post_ln", "realformer_post_ln"}
+    assert (
+        f"has the lower loss at 2e-3 by {-gains['valid_loss']['realformer_post_ln']:.2f} bits, and less BLEU" in WORDS
+    )
     rows = {row["family"]: row for row in json.loads((FOLDER / "rates.json").read_text())["rows"]}
     ahead = [
         (
