@@ -138,7 +138,7 @@ def test_what_twice_the_learning_rate_does() -> None:
     ]
     bleu, p, bits = (" and ".join(column) for column in zip(*ahead, strict=True))
     assert f"ahead of Pre-LN** by {bleu} BLEU (p {p}, Holm), and by {bits} bits" in WORDS
-    assert f"RealFormer and ADMIN are ahead of Pre-LN by {bleu} BLEU (p {p}), and all of them" in WHY_PRE_LN_LEADS
+    assert f"RealFormer and ADMIN are ahead of Pre-LN by {bleu} BLEU (p {p}), and all three are" in WHY_PRE_LN_LEADS
 
 
 def test_what_the_analyses_say() -> None:
