@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from realformer_nmt.common.late_imports import import_late
+from realformer_nmt.common.version import VERSION
 
 if TYPE_CHECKING:
     from realformer_nmt.python_api import (
@@ -38,7 +39,7 @@ else:
         return getattr(importlib.import_module("realformer_nmt.python_api"), name)
 
 
-__version__ = "0.3.0"
+__version__ = VERSION
 __all__ = [
     "analyse",
     "average",

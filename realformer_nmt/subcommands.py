@@ -13,13 +13,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-import realformer_nmt
 from realformer_nmt.common import error_messages, extras, standard_streams, terminal, user_dir
 from realformer_nmt.common.errors import UsageError, UserError, one_line
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.late_imports import frozen
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.subcommand_parser import SubcommandParser
+from realformer_nmt.common.version import VERSION
 
 PLUGIN = "realformer_nmt.plugin"
 
@@ -148,7 +148,7 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
     """Return the parser of all subcommands; only those in `names` get their arguments, the rest a line of help."""
     top = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
     _add_debug(top, default=False)
-    top.add_argument("--version", action="version", version=f"realformer-nmt {realformer_nmt.__version__}")
+    top.add_argument("--version", action="version", version=f"realformer-nmt {VERSION}")
     parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True, parser_class=SubcommandParser)
     for row in SUBCOMMANDS:
         subparser = parsers.add_parser(row.name, help=row.help)

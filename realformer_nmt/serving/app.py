@@ -11,11 +11,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-import realformer_nmt
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.requests.option_choice import choose, not_allowed
 from realformer_nmt.common.terminal import printable
+from realformer_nmt.common.version import VERSION
 from realformer_nmt.serving import page_files, schemas
 from realformer_nmt.serving.batching import Batches, Work
 from realformer_nmt.serving.decoding import SearchOptions
@@ -45,7 +45,7 @@ def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, ho
     """Build the app, without FastAPI's own pages, which load scripts from other hosts."""
     app = FastAPI(
         title="realformer-nmt",
-        version=realformer_nmt.__version__,
+        version=VERSION,
         docs_url=None,
         redoc_url=None,
         responses={status: {"model": schemas.Error, "description": text} for status, text in REFUSALS.items()},

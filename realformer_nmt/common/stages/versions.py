@@ -9,15 +9,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from realformer_nmt import __version__
 from realformer_nmt.common.files.records import Text
+from realformer_nmt.common.version import VERSION
 
 PACKAGES = ("torch", "numpy", "sacrebleu", "sentencepiece", "sacremoses")
 ENGINES = ("fairseq-fixed", "fairseq")
 
 
 def versions() -> dict[str, str]:
-    return {"realformer_nmt": __version__, "python": platform.python_version(), **installed(*PACKAGES, *ENGINES)}
+    return {"realformer_nmt": VERSION, "python": platform.python_version(), **installed(*PACKAGES, *ENGINES)}
 
 
 def installed(*packages: str) -> dict[str, str]:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
-from realformer_nmt import __version__
 from realformer_nmt.common.files.atomic_files import CHUNK
 from realformer_nmt.common.terminal import printable
+from realformer_nmt.common.version import VERSION
 from realformer_nmt.corpora.archives.minimum_rate import Pace, PacedResponse, SlowError
 
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
@@ -57,7 +57,7 @@ def get(url: str, start: int, pace: Callable[[], Pace]) -> Iterator[RangeAnswer]
     """Request everything from byte `start` on; each redirect's response gets a new pace."""
     opener = urllib.request.build_opener(Redirects(), Paced(pace))
     headers = [("Range", f"bytes={start}-")] if start else []
-    opener.addheaders = [("User-Agent", f"realformer-nmt/{__version__}"), *headers]
+    opener.addheaders = [("User-Agent", f"realformer-nmt/{VERSION}"), *headers]
     try:
         response = opener.open(url, timeout=pace().seconds)
     except urllib.error.HTTPError as error:
