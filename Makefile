@@ -104,7 +104,7 @@ test-gpu: install ## test what only a GPU shows; without one these tests are ski
 	$(PYTEST) tests/model/test_cuda.py tests/end_to_end/test_cuda_training.py
 
 unit: install ## test the models and their parts alone, and print the coverage
-	$(PYTEST) --cov --cov-report= tests/model tests/text_models/models tests/kernels tests/training tests/common tests/data_bins
+	$(PYTEST) --cov --cov-report= tests/model tests/single_stack tests/kernels tests/training tests/common tests/data_bins
 	@echo "coverage of the same rooms of realformer_nmt: $$($(BIN)/python -m coverage report --format=total) %"
 
 newest: ## test every command on the newest torch that installs, in an environment of its own

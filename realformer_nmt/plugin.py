@@ -12,9 +12,9 @@ from realformer_nmt.common.errors import OptionError, UserError
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.model import config, presets
 from realformer_nmt.model.models import model, multilingual
-from realformer_nmt.text_models.models import language_model as language_model  # registers itself, as does the next
-from realformer_nmt.text_models.models import masked_model as masked_model
-from realformer_nmt.text_models.questions import criterion as criterion  # also registers the task of the same name
+from realformer_nmt.questions import criterion as criterion  # also registers the task of the same name
+from realformer_nmt.single_stack import language_model as language_model  # registers itself, as does the next
+from realformer_nmt.single_stack import masked_model as masked_model
 
 
 @functools.cache

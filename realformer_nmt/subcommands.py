@@ -58,13 +58,9 @@ SUBCOMMANDS = (
     Subcommand(
         "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
     ),
-    Subcommand("evaluate", "measure a model of any task", "realformer_nmt.text_models.evaluation.evaluate", True),
-    Subcommand(
-        "answer", "answer questions by spans of their texts", "realformer_nmt.text_models.evaluation.answer", True
-    ),
-    Subcommand(
-        "score-squad", "score answers as SQuAD's script does", "realformer_nmt.text_models.evaluation.score_squad"
-    ),
+    Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.rows.evaluate", True),
+    Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.rows.answer", True),
+    Subcommand("score-squad", "score answers as SQuAD's script does", "realformer_nmt.evaluation.rows.score_squad"),
     Subcommand(
         "run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run", extra="recipes"
     ),

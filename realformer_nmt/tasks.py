@@ -33,13 +33,13 @@ class Task:
 
     # Data-bin
     language_reader: str = "realformer_nmt.data_bins.languages:no_pair_in"
-    subset_check: str = "realformer_nmt.text_models.grid_scoring:check"
+    subset_check: str = "realformer_nmt.comparison.row_scoring:check"
     folders: tuple[str, ...] = ("",)  # within it
     always: tuple[str, ...] = ("dict*.txt",)  # files of every folder, whatever the subset
     endings: tuple[str, ...] = ("idx", "bin")  # of a subset's files
 
     # Results
-    scoring: str = "realformer_nmt.text_models.grid_scoring:MEASURED"
+    scoring: str = "realformer_nmt.comparison.row_scoring:MEASURED"
     mask_seed: int | None = None  # every cell of a comparison has the same words masked, whatever its seed
     rows: str | None = None  # the class of what `evaluate` measures of each sequence, sentence or question
     metrics: tuple[str, ...] = ()  # of these rows; those of texts are for each task that translates
@@ -55,8 +55,8 @@ TRANSLATION, QUESTION_ANSWERING = "translation", "question_answering"
 TEXT_KINDS = ("bert", "etc")
 MASKED_MODELS = ("roberta", "realformer_nmt_bert")
 SAMPLES = ("tokens-per-sample", "sample-break-mode", "max-positions")  # flags
-SEQUENCES = "realformer_nmt.text_models.evaluation.sequences:Sequences"
-ONE_TEXT = "realformer_nmt.text_models.analysis.one_text:OneText"
+SEQUENCES = "realformer_nmt.evaluation.rows.sequences:Sequences"
+ONE_TEXT = "realformer_nmt.analysis.single_stack.one_text:OneText"
 
 _ROWS = (
     Task(
@@ -115,16 +115,16 @@ _ROWS = (
         loss="loss",  # nll_loss is divided by the number of input tokens
         targets_are_words=False,
         language_reader="realformer_nmt.data_bins.languages:sentences_in",
-        subset_check="realformer_nmt.text_models.grid_scoring:check_labelled",
+        subset_check="realformer_nmt.comparison.row_scoring:check_labelled",
         folders=("input0", "input1", "label"),
         endings=("idx", "bin", "label"),
-        rows="realformer_nmt.text_models.evaluation.sentence_rows:Sentences",
+        rows="realformer_nmt.evaluation.rows.sentence_rows:Sentences",
         metrics=("accuracy", "matthews", "pearson", "spearman"),
-        analysed_text="realformer_nmt.text_models.analysis.finetuned_heads:ClassifiedText",
+        analysed_text="realformer_nmt.analysis.single_stack.finetuned_heads:ClassifiedText",
     ),
     Task(
         name=QUESTION_ANSWERING,
-        implementation="realformer_nmt.text_models.questions.task:QuestionAnsweringTask",
+        implementation="realformer_nmt.questions.task:QuestionAnsweringTask",
         sides=("encoder",),
         kinds=TEXT_KINDS,
         models=MASKED_MODELS,
@@ -132,12 +132,12 @@ _ROWS = (
         flags=("stride",),
         targets_are_words=False,
         language_reader="realformer_nmt.data_bins.languages:questions_in",
-        subset_check="realformer_nmt.text_models.grid_scoring:check_questions",
+        subset_check="realformer_nmt.comparison.row_scoring:check_questions",
         always=("dict.txt", "sentencepiece.model"),
         endings=("json",),
-        rows="realformer_nmt.text_models.evaluation.answer_rows:QuestionRows",
+        rows="realformer_nmt.evaluation.rows.answer_rows:QuestionRows",
         metrics=("f1", "exact_match"),
-        analysed_text="realformer_nmt.text_models.analysis.finetuned_heads:QuestionText",
+        analysed_text="realformer_nmt.analysis.single_stack.finetuned_heads:QuestionText",
     ),
     Task(
         name="span_masked_lm",

@@ -1,4 +1,4 @@
-"""The rooms stand on floors: a module imports from its own room and from floors below, and no two import each other."""
+"""A module imports only from its own room and from rooms on lower floors, and no two modules import each other."""
 
 import ast
 import re
@@ -10,31 +10,22 @@ from programs.program import REPOSITORY
 
 PACKAGE = REPOSITORY / "realformer_nmt"
 FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own
-    ("__init__",),
     ("common",),
     ("subcommands", "tasks", "kernels", "data_bins", "figures", "synthetic"),
     ("model",),
-    ("training", "checkpoints", "text_models.models"),
-    ("text_models.questions",),
+    ("training", "checkpoints", "single_stack"),
+    ("questions",),
     ("fairseq_patches",),
     ("plugin", "corpora"),
     ("evaluation", "protocols"),
-    ("text_models.evaluation",),
     ("analysis",),
-    ("text_models.analysis", "serving"),
+    ("serving",),
     ("comparison", "exporting"),
-    ("text_models.grid_scoring", "cli", "python_api"),
+    ("cli", "python_api"),
+    ("__init__",),
 )
-WING = "text_models"  # models of one side: a wing with rooms on several floors, which others know by their names alone
-WING_DOORS = {"plugin": ("models", "questions"), "comparison": ("evaluation",)}  # by room; for a command's request
-FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
 APART = ("end_to_end", "recipes", "reliability", "documents")
-DOORS = (  # of the package itself: it registers where fairseq is there, offers `load` and the commands, imports late
-    ("realformer_nmt", "realformer_nmt.common.late_imports"),
-    ("realformer_nmt", "realformer_nmt.python_api"),
-    ("realformer_nmt", "realformer_nmt.plugin"),
-    ("realformer_nmt", "realformer_nmt.serving.translator"),
-)
 
 
 def name(file: Path) -> str:
@@ -55,24 +46,18 @@ def imports(module: str) -> Iterator[str]:
 
 
 def room(module: str) -> str:
-    first, *inner = [*module.split(".")[1:], "__init__"]
-    return f"{WING}.{inner[0]}" if first == WING and inner[0] != "__init__" else first
+    return [*module.split(".")[1:], "__init__"][0]
 
 
-ARROWS = [(module, other) for module in sorted(MODULES) for other in imports(module) if (module, other) not in DOORS]
+ARROWS = [(module, other) for module in sorted(MODULES) for other in imports(module)]
 
 
 def test_no_arrow_runs_up() -> None:
-    assert {room(module) for module in MODULES} - {WING} == FLOOR.keys()
+    assert {room(module) for module in MODULES} == FLOOR.keys()
     up = [
         arrow for arrow in ARROWS if room(arrow[0]) != room(arrow[1]) and FLOOR[room(arrow[1])] >= FLOOR[room(arrow[0])]
     ]
     assert up == []
-
-
-def test_who_translates_never_enters_the_wing() -> None:
-    entered = {(room(here), room(there)) for here, there in ARROWS if WING in room(there) and WING not in room(here)}
-    assert entered == {(here, f"{WING}.{inner}") for here, rooms in WING_DOORS.items() for inner in rooms}
 
 
 def test_no_arrows_run_in_a_circle() -> None:
@@ -84,9 +69,7 @@ def test_the_page_has_each_room_on_its_floor() -> None:
     page = (REPOSITORY / "docs" / "architecture.md").read_text()
     rows = re.findall(r"^\| (\d+) \| ((?:`[\w/.]+`(?:, )?)+) \|", page, re.MULTILINE)
     floors = {place: int(floor) for floor, places in rows for place in re.findall(r"`([\w/.]+)`", places)}
-    assert {place.removesuffix(".py").strip("/").replace("/", "."): floor for place, floor in floors.items()} == {
-        name: floor for name, floor in FLOOR.items() if name != "__init__"
-    }
+    assert {place.removesuffix(".py").strip("/").replace("/", "."): floor for place, floor in floors.items()} == FLOOR
 
 
 def inner_room(module: str) -> str:

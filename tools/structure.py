@@ -22,8 +22,7 @@ GENITIVES = ("Of ", "By ", "As ", "That ", "With ", "What ", "Whether ", "Those 
 TASKS = ("language_modeling", "masked_lm", "sentence_prediction", "question_answering", "span_masked_lm")
 SUBWORDS = ("sentencepiece", "moses_bpe")
 PACKAGES = {"sacremoses", "fastbpe"}  # in a list with one of these, sentencepiece is a package or fairseq's --bpe
-OF_FAIRSEQ = ("model", "models", "checkpoints", "fairseq_patches", "questions")  # where fairseq passes its Namespace
-WING = "text_models"  # whose rooms are those of its folders
+OF_FAIRSEQ = ("model", "single_stack", "checkpoints", "fairseq_patches", "questions")  # which get its Namespace
 
 
 class Source(NamedTuple):
@@ -33,7 +32,7 @@ class Source(NamedTuple):
 
     @property
     def room(self) -> str:
-        return self.path.parts[self.path.parts[0] == WING]
+        return self.path.parts[0]
 
 
 def sources(folder: str, commit: str | None = None) -> list[Source]:

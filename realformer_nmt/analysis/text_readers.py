@@ -14,7 +14,7 @@ from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.model import presets
 
-ONE_TEXT_READER = "realformer_nmt.text_models.analysis.one_text_reader:OneTextReader"  # for a model of one stack
+ONE_TEXT_READER = "realformer_nmt.analysis.single_stack.one_text_reader:OneTextReader"  # for a model of one stack
 
 
 class Reader:

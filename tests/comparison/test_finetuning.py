@@ -20,10 +20,10 @@ from scipy.stats import pearsonr, permutation_test, spearmanr
 from sklearn.metrics import matthews_corrcoef
 
 from realformer_nmt.cli import main
+from realformer_nmt.comparison import row_scoring
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import summary
 from realformer_nmt.comparison.running.freshness import CellState
-from realformer_nmt.text_models import grid_scoring
 
 GRID = """
 task = "{task}"
@@ -139,7 +139,7 @@ def test_p_of_classes_is_scipys(root: Path) -> None:
     row = next(row for row in record["rows"] if row["family"] == "pre_ln")
     assert row["p"] == pytest.approx(p, abs=0.02)
     runs = [run_of(root, "classes", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
-    tested = grid_scoring.compare(*runs, "matthews", summary.SAMPLES, 1)
+    tested = row_scoring.compare(*runs, "matthews", summary.SAMPLES, 1)
     assert 0 < tested.p <= 1
     assert tested.difference == pytest.approx(row["delta"]["matthews"])
 

@@ -19,11 +19,11 @@ from scipy.stats import permutation_test
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.comparison import row_scoring
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.results import gather, summary
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.evaluation.run_record import RunRecord, Score
-from realformer_nmt.text_models import grid_scoring
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_p_is_of_the_sequences_both_models_were_measured_on(root: Path) -> None:
     for metric, column in (("masked_accuracy", 1), ("perplexity", 0)):
         p = permutation_test((pre_ln[:, column] - post_ln[:, column],), np.sum, **chance).pvalue
         runs = [run_of(root, "masked_lm", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
-        tested = grid_scoring.compare(*runs, metric, summary.SAMPLES, summary.SEED)
+        tested = row_scoring.compare(*runs, metric, summary.SAMPLES, summary.SEED)
         assert tested.p == pytest.approx(p, abs=0.02)
         assert np.sign(tested.difference) == np.sign(pre_ln[:, column].sum() - post_ln[:, column].sum())
     assert record["test"]["metric"] == "masked_accuracy"
@@ -104,7 +104,7 @@ def test_masked_words_that_are_others_are_not_compared(root: Path, tmp_path: Pat
     checksummed_json.write(
         other, {**{name: value for name, value in run.items() if name != "seal"}, "targets": "others"}
     )
-    assert grid_scoring.compare(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
+    assert row_scoring.compare(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None
 
 
 def test_a_text_without_a_masked_word_has_no_score(

@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, matthews_corrcoef
 
 from realformer_nmt.evaluation import row_metrics as of_rows
 from realformer_nmt.evaluation.row_metrics import Figure
-from realformer_nmt.text_models.evaluation.resampling import exchanged
+from realformer_nmt.evaluation.rows.resampling import exchanged
 
 
 def rows(classes: int, number: int = 40, seed: int = 1) -> np.ndarray:

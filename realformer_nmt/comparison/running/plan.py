@@ -13,12 +13,12 @@ from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.command import pasted
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.running import training as trainings
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
-from realformer_nmt.text_models.evaluation.evaluate import EvaluateRequest
 
 USED = 1 / 3  # share of the rate of large matrix products that a training of moderate width reaches
 SIZE = 1024  # rows and columns of the matrices

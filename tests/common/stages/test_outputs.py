@@ -16,12 +16,12 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.corpora.preparing.prepare_record import PrepareRecord
+from realformer_nmt.evaluation.rows.answering import AnswerRecord
+from realformer_nmt.evaluation.rows.score_squad import SquadScoreRecord
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 from realformer_nmt.subcommands import SUBCOMMANDS, parser
 from realformer_nmt.synthetic.invent import InventRecord
-from realformer_nmt.text_models.evaluation.answering import AnswerRecord
-from realformer_nmt.text_models.evaluation.score_squad import SquadScoreRecord
 from reliability import attacks_outputs
 
 RECORDS = {

@@ -8,7 +8,7 @@ import torch
 from tiny_models.tiny import PAD, SIZE, dictionary
 
 from realformer_nmt.model.presets import FAMILIES, KINDS
-from realformer_nmt.text_models.models.masked_model import MaskedModel
+from realformer_nmt.single_stack.masked_model import MaskedModel
 
 ENCODER = {name: size for name, size in SIZE.items() if name.startswith("encoder_")}
 HEADS: dict[str, Any] = {

@@ -16,7 +16,7 @@ from realformer_nmt.model.attention.carry import CARRIES, Carried
 from realformer_nmt.model.attention.relative_positions import positions
 from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.text_models.models.masked_model import MaskedModel
+from realformer_nmt.single_stack.masked_model import MaskedModel
 
 HEADS, WIDTH = 2, 8
 LENGTHS = (11, 6)  # of two texts in a batch

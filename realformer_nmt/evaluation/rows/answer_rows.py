@@ -1,0 +1,53 @@
+"""Rows of a model of --task question_answering: how well it answers each question, by `answer` and `score-squad`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from realformer_nmt.evaluation.rows import answering, span_scores
+from realformer_nmt.evaluation.rows.answer import AnswerRequest
+from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
+from realformer_nmt.evaluation.rows.row_table import MeasuredRows
+from realformer_nmt.questions import squad
+
+BATCH_SIZE = 16  # windows, the default of `answer`
+NO_ANSWER = 0.0  # margin of the score of no answer, in version 2.0
+
+
+class QuestionRow(NamedTuple):
+    """Scores of one question."""
+
+    exact: float
+    f1: float
+    answers: int  # right ones, in the file
+
+
+class QuestionRows(MeasuredRows):
+    unit = "questions"
+
+    def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
+        """Ignore a batch of windows: a question has several."""
+
+    def finish(self, request: EvaluateRequest) -> None:
+        file = request.data / f"{request.subset}.json"
+        questions = squad.read(file)
+        version_2 = any(question.may_have_none for question in questions)
+        answer = AnswerRequest(
+            checkpoint=request.checkpoint,
+            questions=file,
+            output=request.output,
+            data=request.data,
+            no_answer=NO_ANSWER if version_2 else None,
+            batch_size=request.batch_size or BATCH_SIZE,
+            cpu=request.cpu,
+        )
+        answers = answering.answer(questions, answer)
+        for index, question in enumerate(questions):
+            text = answers[question.name]
+            exact = span_scores.best(span_scores.exact, question, text, version_2)
+            f1 = span_scores.best(span_scores.f1, question, text, version_2)
+            self.rows[index] = QuestionRow(exact, f1, len(question.answers))
+            target = [question.name, question.text, question.context, question.answers]
+            self._targets[index] = json.dumps(target).encode()

@@ -1,0 +1,63 @@
+"""The best span beside every span that there is, and when nothing is answered."""
+
+import itertools
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from programs import argv
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.evaluation.rows.answer import AnswerRequest
+from realformer_nmt.evaluation.rows.answering import (
+    AnswerRecord,
+    Span,
+    WindowResult,
+    answer_text,
+    best,
+    stage_of,
+)
+from realformer_nmt.questions.squad import Question
+from realformer_nmt.questions.windows import Window, split_at_spaces
+
+QUESTION = Question("q", "?", " one two,  three four", (), may_have_none=True)
+
+
+@pytest.mark.parametrize("longest", [1, 3, 30, 10**30])
+def test_the_best_span_is_that_of_all(longest: int) -> None:
+    torch.manual_seed(longest % 97)
+    window = Window(0, [0] * 12, 4, 20, (0, 0))  # a context of 7 tokens, from piece 20 on, before the end and padding
+    for _ in range(20):
+        logits = torch.randn(15, 2)
+        every = itertools.combinations_with_replacement(range(4, 11), 2)
+        spans = [(start, end) for start, end in every if end - start < longest]
+        start, end = max(spans, key=lambda span: float(logits[span[0], 0] + logits[span[1], 1]))
+        result = best(logits, window, longest)
+        assert result.best[1:] == (start + 16, end + 16)
+        assert result.best.score == pytest.approx(float(logits[start, 0] + logits[end, 1]))
+        assert result.none == pytest.approx(float(logits[0, 0] + logits[0, 1]))
+
+
+def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> None:
+    task = SimpleNamespace(cut=split_at_spaces)
+    windows = [
+        WindowResult(9.0, Span(1.0, 0, 0)),
+        WindowResult(3.0, Span(2.0, 1, 2)),
+        WindowResult(5.0, Span(0.0, 3, 3)),
+    ]
+    assert answer_text(task, QUESTION, windows, None) == "two,  three"
+    assert answer_text(task, QUESTION, windows, 1.0) == "two,  three"  # 3 is no more than 1 above 2
+    assert answer_text(task, QUESTION, windows, 0.9) == ""
+    assert answer_text(task, QUESTION, [best(torch.zeros(5, 2), Window(0, [0] * 5, 4, 0, (0, 0)), 9)], None) == ""
+
+
+def test_a_record_stays_where_the_questions_cannot_be_read(tmp_path: Path) -> None:
+    files = ("--questions", tmp_path / "no-such.json", "--data", tmp_path, "--output", tmp_path)
+    again = argv.read(AnswerRequest, tmp_path / "model.pt", *files, "--fresh")
+    stage = stage_of(again)
+    stage.write(AnswerRecord(questions=1, versions={}, made_from=stage.start()))
+    before = stage.record.read_bytes()
+    with pytest.raises(UserError, match=r"no-such\.json: no such file"):
+        again.run()
+    assert stage.record.read_bytes() == before

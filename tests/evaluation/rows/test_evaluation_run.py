@@ -1,0 +1,105 @@
+"""The means of fairseq's own meters, and what is refused before a model is loaded."""
+
+import json
+from pathlib import Path
+
+import pytest
+from fairseq.logging import metrics
+from msgspec import to_builtins
+from programs import argv
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.evaluation.rows import evaluation_run
+from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
+from realformer_nmt.evaluation.rows.sequences import SequenceRow, Sequences
+from realformer_nmt.evaluation.run_record import RunRecord
+
+
+def request(data: Path, *words: object) -> EvaluateRequest:
+    return argv.read(EvaluateRequest, "model.pt", "--data", data, "--output", data / "test.json", *words)
+
+
+def test_means_are_those_of_every_batch_by_its_weight() -> None:
+    with metrics.aggregate() as seen:
+        for value, weight in ((2.0, 3), (4.0, 1)):
+            metrics.log_scalar("loss", value, weight, round=3)
+            metrics.log_scalar("wpb", weight)
+            metrics.log_scalar("_parts", value)
+        metrics.log_derived("ppl", lambda meters: 2 ** meters["loss"].avg)
+        metrics.log_speed("wps", 1.0)
+    assert evaluation_run.means(seen.state_dict()) == {"loss": (3 * 2.0 + 1 * 4.0) / 4}
+
+
+def test_inputs_are_the_subset_and_every_dictionary(tmp_path: Path) -> None:
+    for name in (
+        "input0/test.idx",
+        "input0/test.bin",
+        "input0/train.idx",
+        "input0/dict.txt",
+        "label/dict.txt",
+        "log",
+        "test.json",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    read = {"input0/test.idx", "input0/test.bin", "input0/dict.txt", "label/dict.txt"}
+    assert evaluation_run.stage_of(request(tmp_path)).inputs.keys() == {"checkpoint", *read}
+
+
+def test_what_lies_behind_a_link_is_an_input(tmp_path: Path) -> None:
+    for folder in ("input0", "elsewhere"):
+        (tmp_path / folder).mkdir()
+    for name in ("input0/test.idx", "elsewhere/test.idx"):
+        (tmp_path / name).touch()
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "input0").symlink_to(tmp_path / "input0")
+    (data / "label").symlink_to(tmp_path / "elsewhere")
+    assert evaluation_run.stage_of(request(data)).inputs.keys() == {"checkpoint", "input0/test.idx", "label/test.idx"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--subset", "absent"], "holds no subset absent"),
+        (["--subset", "../test"], r"holds no subset \.\./test"),
+        (["--max-tokens", 0], "--max-tokens 0: allowed is 1 or more"),
+        (["--batch-size", -1], "--batch-size -1: allowed is 1 or more"),
+        (["--mask-seed", -1], "--mask-seed -1: allowed is 0 to 4,294,967,295"),
+        (["--mask-seed", 2**32], "--mask-seed 4294967296: allowed is 0 to 4,294,967,295"),
+    ],
+    ids=["absent", "a path", "no tokens", "no sentences", "no seed", "no seed of numpy's"],
+)
+def test_mistakes_are_named(words: list[object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=message):
+        evaluation_run.stage_of(request(tmp_path, *words))
+
+
+def test_a_record_stays_where_the_model_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "test.idx").touch()
+    again = request(tmp_path, "--fresh")
+    stage = evaluation_run.stage_of(again)
+    stage.write(RunRecord(measures={"loss": 1.0}, made_from=stage.start()))
+    before = stage.record.read_bytes()
+    with pytest.raises(UserError, match=r"model\.pt: no such file"):
+        again.run()
+    assert stage.record.read_bytes() == before
+
+
+@pytest.mark.parametrize(("bits", "has"), [(900.0, True), (1500.0, False)])
+def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp_path: Path) -> None:
+    seen = Sequences()
+    seen.rows = {
+        0: SequenceRow(bits, 0, 1),
+        1: SequenceRow(bits + 200, 1, 1),
+    }  # 1,000 bits a target, 1,100 in some samples
+    (tmp_path / "rows").touch()
+    scores = evaluation_run.with_rows(RunRecord(), seen, "masked_lm", tmp_path / "rows").scores
+    assert scores["masked_accuracy"].score == 50
+    assert ("perplexity" in scores) == has
+    json.dumps(to_builtins(scores), allow_nan=False)
+
+
+def test_two_records_have_two_tables() -> None:
+    names = [evaluation_run.table_path(Path("lm") / name) for name in ("run-test.json", "lm-0.1", "lm-0.2")]
+    assert [str(name) for name in names] == [f"lm/{name}.sequences.tsv" for name in ("run-test", "lm-0.1", "lm-0.2")]

@@ -1,0 +1,80 @@
+"""Exact match and F1 by hand; the figures are those that evaluate-v1.1.py and evaluate-v2.0.py give, too."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from programs.program import realformer_nmt
+
+from realformer_nmt.evaluation.rows.span_scores import scores
+from realformer_nmt.questions.squad import Answer, Question
+
+
+def asked(*answers: str, may_have_none: bool = False, name: str = "q") -> Question:
+    return Question(name, "?", "", tuple(Answer(answer, 0) for answer in answers), may_have_none)
+
+
+@pytest.mark.parametrize(
+    ("answers", "answer", "exact", "f1"),
+    [
+        (("The Cat!",), "a cat", 1, 1),  # no case, punctuation or articles
+        (("theatre",), "the atre", 0, 0),  # articles are words
+        (("the-cat",), "cat", 0, 0),  # and not what is left of punctuation: thecat
+        (("the cat sat",), "cat", 0, 2 / 3),  # of 1 and 2 words one is shared
+        (("cat cat dog",), "cat dog dog", 0, 2 / 3),  # each as often as both have it
+        (("dog", "black cat"), "black cat", 1, 1),  # the best answer counts
+        (("black dog", "cat"), "a black cat", 0, 2 / 3),
+        (("Größe 3.5",), "größe 35", 1, 1),
+        (("cat",), "", 0, 0),
+    ],
+)
+@pytest.mark.parametrize("second", [False, True])
+def test_an_answer_by_hand(answers: tuple[str, ...], answer: str, exact: float, f1: float, second: bool) -> None:
+    figures = scores([asked(*answers, may_have_none=second)], {"q": answer})
+    assert (figures["exact_match"], figures["f1"]) == pytest.approx((100 * exact, 100 * f1))
+
+
+def test_of_nothing_the_versions_think_differently() -> None:
+    """1.1 finds no shared word in two empty texts; in 2.0 they agree, and an answer without words counts only alone."""
+    assert scores([asked("the")], {"q": "!"}) == {"exact_match": 100, "f1": 0}
+    both = {"exact_match": 100, "f1": 100, "has_answer_exact_match": 100, "has_answer_f1": 100}
+    assert scores([asked("the", may_have_none=True)], {"q": "!"}) == both
+    assert scores([asked("the", "cat", may_have_none=True)], {"q": ""})["exact_match"] == 0
+
+
+def test_questions_without_answer_are_told_apart() -> None:
+    questions = [asked("black cat", name="a", may_have_none=True), asked(name="b"), asked(name="c")]
+    figures = scores(questions, {"a": "cat", "b": "", "c": "cat"})
+    assert figures == pytest.approx(
+        {
+            **{"exact_match": 100 / 3, "f1": 100 * (2 / 3 + 1) / 3},
+            **{"has_answer_exact_match": 0, "has_answer_f1": 200 / 3, "no_answer_exact_match": 50, "no_answer_f1": 50},
+        }
+    )
+
+
+def write(path: Path, content: Any) -> Path:
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_the_command_asks_for_every_answer_and_records_what_it_scored(tmp_path: Path) -> None:
+    question = {"answers": [{"text": "a cat", "answer_start": 0}], "question": "?"}
+    paragraph = {"context": "a cat", "qas": [{"id": "1", **question}, {"id": "2", **question}]}
+    file = write(tmp_path / "dev.json", {"version": "1.1", "data": [{"title": "", "paragraphs": [paragraph]}]})
+    words = (tmp_path / "answers.json", "--questions", file, "--output", tmp_path / "score.json")
+    write(words[0], {"1": "cat", "2": None})
+    done = realformer_nmt("score-squad", *words)
+    assert done.returncode == 1
+    assert "answers.json has no text for 1 of 2 questions, such as '2': answer every question" in done.stderr
+    write(words[0], {"1": "cat", "2": "dog"})
+    done = realformer_nmt("score-squad", *words)
+    assert done.stdout.split() == ["exact_match", "50.00", "f1", "50.00"]
+    record = json.loads(words[-1].read_text())
+    assert record["scores"] == {"exact_match": 50, "f1": 50}
+    assert set(record["made_from"]["inputs"]) == {"answers", "questions"}
+    write(words[0], {"1": "cat"})
+    done = realformer_nmt("score-squad", *words, "--fresh")
+    assert done.returncode == 1
+    assert json.loads(words[-1].read_text()) == record

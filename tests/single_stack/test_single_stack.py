@@ -1,0 +1,168 @@
+"""An encoder alone and a decoder alone: against stock fairseq's, and in every combination of the four parts."""
+
+from typing import Any
+
+import pytest
+import torch
+from fairseq.models import BaseFairseqModel
+from fairseq.sequence_generator import SequenceGenerator
+from formulas.profiles import Profiling, weights_of
+from tiny_models.stock import spread, stock_decoder, stock_encoder
+from tiny_models.tiny import COMBINATIONS, PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, is_length, opened
+from torch import Tensor
+
+from realformer_nmt.model.attention.cache import Decoding
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.models.admin_profile import shortcuts
+from realformer_nmt.model.part_names import FAMILY_OPTIONS
+from realformer_nmt.single_stack.single_stack import DecoderAlone, EncoderAlone
+
+REAL, LENGTHS = PREVIOUS != PAD, SOURCE.ne(PAD).sum(1)
+RIGHT = torch.tensor([[7, 5, 2, 1, 1, 1], [4, 5, 6, 7, 8, 2], [9, 4, 4, 6, 2, 1]])
+ZERO_AT_FIRST = ("stream_gain", "alpha_scale", "beta_scale", "key_gain")
+UNMOVED = ("k_proj.bias", "shortcut.share", *ZERO_AT_FIRST)  # as in test_model.py
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "tied_output": {"share_decoder_input_output_embed": True},
+    "learned_positions": {"encoder_learned_pos": True, "decoder_learned_pos": True},
+    "normed_embedding": {"layernorm_embedding": True, "no_scale_embedding": True, "activation_fn": "gelu"},
+}
+
+
+def alone(kind: type[EncoderAlone] | type[DecoderAlone], **options: Any) -> Any:
+    torch.manual_seed(1)
+    return kind.build(TranslationConfig(**(SIZE | {"dropout": 0.0, "score_length": 12} | options)), dictionary())
+
+
+def combined(kind: type[EncoderAlone] | type[DecoderAlone], parts: tuple[str, ...], **options: Any) -> Any:
+    return opened(alone(kind, **dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options))
+
+
+@pytest.fixture(params=["post", "pre"])
+def topology(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(params=OPTIONS)
+def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return OPTIONS[request.param]
+
+
+@pytest.fixture
+def decoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
+    stock_model = spread(stock_decoder(topology == "pre", **options))
+    package_model = alone(DecoderAlone, residual_topology=topology, **options)
+    package_model.load_state_dict(stock_model.state_dict(), strict=True)
+    return [package_model.eval(), stock_model.eval()]
+
+
+@pytest.fixture
+def encoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
+    stock_model = spread(stock_encoder(topology == "pre", **options))
+    package_model = alone(EncoderAlone, residual_topology=topology, **options)
+    package_model.load_state_dict(stock_model.state_dict(), strict=True)
+    return [package_model.eval(), stock_model.eval()]
+
+
+def gradients(model: BaseFairseqModel, output: Tensor) -> dict[str, Tensor]:
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    return dict(zip(names, torch.autograd.grad(output.square().sum(), parameters), strict=True))
+
+
+def assert_same_gradients(actual: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    assert actual.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(actual[name], gradient, rtol=1e-4, atol=1e-4, msg=name)
+
+
+def test_a_decoder_alone_gives_stocks_logits_and_gradients(decoders: list[BaseFairseqModel]) -> None:
+    logits, stock_logits = (model(PREVIOUS, src_lengths=REAL.sum(1))[0][REAL] for model in decoders)
+    torch.testing.assert_close(logits, stock_logits, rtol=0, atol=1e-5)
+    assert_same_gradients(gradients(decoders[0], logits), gradients(decoders[1], stock_logits))
+
+
+def test_a_decoder_alone_searches_as_stocks(decoders: list[BaseFairseqModel]) -> None:
+    sample = {"net_input": {"src_tokens": PREVIOUS[:, :1], "src_lengths": torch.ones(3, dtype=torch.long)}}
+    hypotheses = []
+    for model in decoders:
+        search = SequenceGenerator([model], dictionary(), beam_size=4, max_len=9, min_len=2)
+        hypotheses.append(search.generate([model], sample, prefix_tokens=PREVIOUS[:, 1:2]))
+    for one, other in zip(*hypotheses, strict=True):
+        assert [beam["tokens"].tolist() for beam in one] == [beam["tokens"].tolist() for beam in other]
+        torch.testing.assert_close(*(torch.stack([beam["score"] for beam in beams]) for beams in (one, other)))
+
+
+def test_an_encoder_alone_gives_stocks_output_and_gradients(encoders: list[BaseFairseqModel]) -> None:
+    """However its input is padded."""
+    for tokens in (SOURCE, RIGHT):
+        outputs = [model(tokens, LENGTHS) for model in encoders]
+        output, stock_output = (out["encoder_out"][0].transpose(0, 1)[tokens != PAD] for out in outputs)
+        torch.testing.assert_close(output, stock_output, rtol=0, atol=1e-5)
+        assert_same_gradients(gradients(encoders[0], output), gradients(encoders[1], stock_output))
+        assert torch.equal(outputs[0]["encoder_padding_mask"][0], tokens == PAD)
+
+
+@pytest.mark.parametrize("parts", COMBINATIONS, ids="-".join)
+def test_a_decoder_alone_of_any_parts(parts: tuple[str, str, str, str]) -> None:
+    """Cached decoding equals full decoding, also of rows that have changed places; gradients as checkpointed."""
+    model = combined(DecoderAlone, parts)
+    logits, _ = model.train()(PREVIOUS)
+    plain = gradients(model, logits[REAL])
+    model.decoder.checkpoint_activations = True
+    again = gradients(model, model(PREVIOUS)[0][REAL])
+    for name, gradient in plain.items():
+        assert gradient.isfinite().all(), name
+        assert name.endswith(UNMOVED) or is_length(model, name) or gradient.abs().max() > 0, name
+        assert torch.equal(again[name], gradient), name
+    state: dict[str, Decoding] = {}
+    order, model = torch.tensor([2, 0, 2, 1, 1]), model.eval()
+    for end in range(1, 4):
+        step, _ = model(PREVIOUS[:, :end], incremental_state=state)
+        torch.testing.assert_close(step[:, 0], logits[:, end - 1], rtol=1e-4, atol=1e-5)
+    model.decoder.reorder_incremental_state_scripting(state, order)
+    step, _ = model(PREVIOUS[order, :4], incremental_state=state)
+    expected = model(PREVIOUS[order, :4])[0][:, 3:]
+    torch.testing.assert_close(step[REAL[order, 3]], expected[REAL[order, 3]], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("parts", COMBINATIONS, ids="-".join)
+def test_an_encoder_alone_of_any_parts(parts: tuple[str, str, str, str]) -> None:
+    """A sentence alone equals itself in a padded batch; gradients as checkpointed."""
+    model = combined(EncoderAlone, parts).train()
+    together = model(SOURCE)["encoder_out"][0]
+    plain = gradients(model, together[:, 0])
+    model.encoder.checkpoint_activations = True
+    again = gradients(model, model(SOURCE)["encoder_out"][0][:, 0])
+    for name, gradient in plain.items():
+        assert torch.equal(again[name], gradient), name
+    single = model.eval()(SOURCE[:1, 3:])["encoder_out"][0]
+    torch.testing.assert_close(together[3:, :1], single, rtol=1e-4, atol=1e-5)
+
+
+def test_admins_profile_counts_the_sublayers_that_there_are(options: dict[str, Any]) -> None:
+    for kind, stock, words, side in [
+        (EncoderAlone, stock_encoder, SOURCE, "encoder"),
+        (DecoderAlone, stock_decoder, PREVIOUS, "decoder"),
+    ]:
+        model, stock_model = alone(kind, residual_scaling="admin", **options), stock(False, **options)
+        weights = {name: value for name, value in model.state_dict().items() if "shortcut" not in name}
+        stock_model.load_state_dict(weights, strict=True)
+        stack = Profiling(getattr(stock_model, side).layers)
+        stock_model.train()(words, src_lengths=words.ne(PAD).sum(1))
+        model.train()(words)
+        assert weights_of(getattr(model, side)) == pytest.approx(stack.weights[:-1], rel=1e-5)
+        assert len(stack.weights[:-1]) == len(shortcuts(getattr(model, side))) == 4
+
+
+@pytest.mark.parametrize("kind", [EncoderAlone, DecoderAlone])
+def test_the_other_sides_options_are_not_asked(kind: type[EncoderAlone] | type[DecoderAlone]) -> None:
+    here, there = ("encoder", "decoder") if kind is EncoderAlone else ("decoder", "encoder")
+    nothing = {f"{there}_{size}": 0 for size in ("layers", "embed_dim", "attention_heads")}
+    assert len(getattr(alone(kind, **nothing), here).layers) == 2
+    with pytest.raises(ValueError, match=f"--{here}-layers 0 is not possible"):
+        alone(kind, **{f"{here}_layers": 0})
+
+
+def test_a_decoder_that_looks_at_an_encoder_needs_its_output() -> None:
+    with pytest.raises(TypeError, match="encoder_out is missing: pass what the encoder gave"):
+        build().decoder(PREVIOUS)
