@@ -41,7 +41,6 @@ SUBCOMMANDS = (
     Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs"),
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspect", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
-    Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.synthetic.invent"),
     Subcommand(
         "prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.preparing.prepare"
     ),

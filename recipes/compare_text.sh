@@ -2,7 +2,7 @@
 # What recipes of one text share: compare_text.sh GRID.toml FOLDER makes up a text, binarises it and compares.
 set -euo pipefail
 text=$2/text data=$2/data-bin user_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../realformer_nmt" && pwd)
-[[ -e $text/train.en ]] || realformer-nmt invent --folder "$text" --seed 1
+[[ -e $text/train.en ]] || python "$(dirname "${BASH_SOURCE[0]}")"/quickstart/corpus.py --folder "$text" --seed 1
 [[ -e $data/test.idx ]] || {  # which is written last: version 0.3.0 filled the folder under its own name
     [[ ! -e $data ]] || mv "$data" "$data.$(date +%s)"
     rm -rf "$data.part"  # of a run that was killed: fairseq-preprocess refuses a folder that holds a dictionary

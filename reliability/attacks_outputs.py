@@ -42,9 +42,6 @@ def _into(words: str, *names: str) -> Call:
 
 CALLS = {  # by command and argument
     "fetch --folder": _into("fetch m.toml --archives archives --quiet --folder out", "texts/a/x.en"),
-    "invent --folder": _into(
-        "invent --pairs 2 --valid 1 --test 1 --folder out", "train.en", "train.de", "test.de", "invent.json"
-    ),
     "prepare --folder": _into(
         f"prepare --source en --target de --train {OWN} --valid {OWN} --folder out", *TEXTS, "valid.raw.de"
     ),

@@ -112,8 +112,7 @@ OUT_OF_RANGE = {  # numbers that train nonsense, or for ever
     """,
     "realformer-nmt": """
         archs --vocabulary : 0 -1 999999999999999999999
-        invent --folder made --pairs : 0 99999999999 -1
-        invent --folder made --seed | significance a.json b.json --seed : -1
+        significance a.json b.json --seed : -1
         significance a.json b.json --samples : 0
         prepare --source en --target de --folder made --train ok.en ok.de --held-out : -5
         protocol small --layers : -3 99999999999
@@ -185,10 +184,9 @@ WRONG_TYPE = {  # words or numbers of another form than the option's
     "fairseq-preprocess": "--workers | --nwordssrc | --thresholdsrc : x",
     "realformer-nmt": """
         archs --vocabulary : 1e6
-        invent --folder made --pairs : x
         protocol small --layers : x 6-
         protocol small_bert --layers : 6-6
-        train --data= --folder run --arch admin --layers 2 | invent --folder=
+        train --data= --folder run --arch admin --layers 2
     """,
     "realformer-nmt train": """
         --layers : 2-
@@ -359,7 +357,6 @@ WRONG_FILE = {  # damaged, of another kind, or in a place where none can be
         fetch : folder pipe
         fetch --folder made : file.toml escape.toml latin1.toml
         fetch multi30k_en_de --folder | fetch multi30k_en_de --folder made --archives : ok.en
-        invent --folder : ok.en /proc/x
         prepare --folder made : folder
         prepare --source en --target de --folder made --train /dev/null /dev/null --held-out : 5
         prepare --source en --target de --folder made --train ok.en ok.de --held-out 5 --test pipe ok.de

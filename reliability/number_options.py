@@ -16,7 +16,6 @@ VALUES = ("-1", "0", "1", "100000000000", "nan", "inf", "many")
 TEXT = "--data data --subwords none --cpu"
 BASES = {  # a whole command of each that takes numbers
     "archs": "",
-    "invent": "--folder made --pairs 9 --valid 9 --test 9",
     "prepare": "--source en --target de --folder made --train ok.en ok.de --subwords moses_bpe --quiet",
     "sample": "prep --folder made",
     "train": "--data data --folder run --arch admin --layers 2 --gpus 0 --protocol own.toml --dry-run",

@@ -3,7 +3,8 @@
 set -euo pipefail
 demo=${1:?give the folder of make demo} folder=${2:-fine_tuning}
 text=$folder/text data=$folder/data own=$folder/own_data before=$demo/cells/realformer-6-s1
-[[ -e $text/train.de ]] || realformer-nmt invent --folder "$text" --hard --pairs 4000 --valid 200 --test 500 --seed 2
+corpus=$(dirname "${BASH_SOURCE[0]}")/../quickstart/corpus.py
+[[ -e $text/train.de ]] || python "$corpus" --folder "$text" --hard --train 4000 --valid 200 --test 500 --seed 2
 texts=(--train "$text"/train.{en,de} --valid "$text"/valid.{en,de} --test "$text"/test.{en,de} --quiet)
 
 realformer-nmt prepare --like "$demo/data" --folder "$data" "${texts[@]}"

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from corpus import write_corpus
 from fixture_types import Command
 from programs import commands
 from recipe_scripts.recipe import path_with_fairseq
@@ -55,8 +56,7 @@ def test_the_trial(tmp_path: Path) -> None:
 
 def test_own_text_is_translated_by_the_commands_of_the_readme(tmp_path: Path) -> None:
     """The text is invented, and pieces and updates are few."""
-    invented = ["invent", "--folder", str(tmp_path), "--pairs", "400", "--valid", "40", "--test", "20", "--seed", "1"]
-    assert commands.run([*commands.OURS, *invented]).returncode == 0
+    write_corpus(tmp_path, {"train": 400, "valid": 40, "test": 20}, seed=1)
     for split, name in {"train": "a", "valid": "v", "test": "t"}.items():
         for language in ("en", "de"):
             (tmp_path / f"{split}.{language}").rename(tmp_path / f"{name}.{language}")

@@ -51,7 +51,6 @@ RECORD_KEYS = {  # by command, names of fields of its record; a record belongs t
     "sample": RecordKeys(frozenset({"pairs", "pieces", "sample"}), "--folder"),
     "prepare": RecordKeys(frozenset({"pairs", "pieces"}), "--folder"),
     "fetch": RecordKeys(frozenset({"archive", "sizes"}), "--folder"),
-    "invent": RecordKeys(frozenset({"invented"}), "--folder"),
     "compare": RecordKeys(frozenset({"grid", "cells", "rows"}), "--folder"),
 }
 

@@ -109,7 +109,6 @@ def test_a_file_half_written_gives_no_file_its_name() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["invent", "--folder", "", "--pairs", "1", "--valid", "1", "--test", "1"],
         ["average", "x", "--last", "1", "--output", ""],
         ["average", "", "--last", "1", "--output", "x"],
         ["fetch", "multi30k_en_de", "--folder", ""],

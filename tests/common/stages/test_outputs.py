@@ -21,7 +21,6 @@ from realformer_nmt.evaluation.rows.score_squad import SquadScoreRecord
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 from realformer_nmt.subcommands import SUBCOMMANDS, parser
-from realformer_nmt.synthetic.invent import InventRecord
 from reliability import attacks_outputs
 
 RECORDS = {
@@ -33,7 +32,6 @@ RECORDS = {
     "analyse": AnalysisRecord,
     "average": AverageRecord,
     "sample": PrepareRecord,
-    "invent": InventRecord,
     "compare": Results,
 }
 

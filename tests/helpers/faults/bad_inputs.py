@@ -276,7 +276,6 @@ GRIDS = _of(
 )
 
 OTHERS = [
-    Mistake("invent: no pairs", "invent --folder made --pairs 0", r"--pairs 0: allowed is 1 to 1,000,000"),
     Mistake("archs: no words", "archs --vocabulary 0", r"--vocabulary 0: allowed is 4 to 100,000,000"),
     Mistake("protocol: unknown", "protocol realfomer", r"realfomer is not one of .*mean realformer\?"),
     Mistake("updates: no epoch", "updates data --max-tokens 9 --epochs 0", r"--epochs 0: allowed is 1 or more"),

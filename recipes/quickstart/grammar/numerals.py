@@ -1,6 +1,6 @@
 """Numbers in words and in digits: twenty-one, einundzwanzig; 1,250, 1.250."""
 
-from realformer_nmt.synthetic.lexicon import grammar, words
+from grammar.lexicon import grammar, words
 
 
 def digits(number: int) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The invented corpus: sentences written by hand from the rules, agreement looked up anew, splits, the same bytes."""
+"""The synthetic corpus: sentences written by hand from the rules, agreement looked up again, splits, the same bytes."""
 
 import hashlib
 import os
@@ -10,16 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from corpus import pairs, write_corpus
+from grammar.chance import Chance
+from grammar.clauses import Clause
+from grammar.composer import Composer
+from grammar.lexicon import Adjective, Noun, Verb, grammar, plural, third
+from grammar.phrases import NounPhrase, PersonName, Prepositional, Pronoun, Relative
+from grammar.sentences import sentence, tidy
+from programs.program import REPOSITORY
 
-from realformer_nmt.cli import main
-from realformer_nmt.synthetic.chance import Chance
-from realformer_nmt.synthetic.clauses import Clause
-from realformer_nmt.synthetic.composer import Composer
-from realformer_nmt.synthetic.invent import pairs
-from realformer_nmt.synthetic.lexicon import Adjective, Noun, Verb, grammar, plural, third
-from realformer_nmt.synthetic.phrases import NounPhrase, PersonName, Prepositional, Pronoun, Relative
-from realformer_nmt.synthetic.sentences import sentence, tidy
-
+SCRIPT = REPOSITORY / "recipes" / "quickstart" / "corpus.py"
 # Duden's table: definite article by case and the noun's gender or plural
 ARTICLES = {
     "nominative": {"der": "der", "die": "die", "das": "das", "plural": "die"},
@@ -248,9 +248,8 @@ def test_there_is_variety(corpus: list[tuple[str, str]]) -> None:
 
 
 def test_the_splits_share_no_sentence_and_the_test_set_does_not_depend_on_the_training_set(tmp_path: Path) -> None:
-    sizes = ("--valid", "50", "--test", "60", "--seed", "2")
-    for name, number in (("small", "300"), ("large", "600")):
-        assert main(["invent", "--folder", str(tmp_path / name), "--pairs", number, *sizes]) == 0
+    for name, number in (("small", 300), ("large", 600)):
+        write_corpus(tmp_path / name, {"train": number, "valid": 50, "test": 60}, seed=2)
     lines = {
         split: [
             (tmp_path / "large" / f"{split}.{language}").read_text(encoding="utf-8").splitlines()
@@ -273,17 +272,10 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> No
     digests = []
     for number, hashing in enumerate(("0", "4711")):
         folder = tmp_path / str(number)
-        words = [sys.executable, "-m", "realformer_nmt.cli", "invent", "--folder", str(folder), "--pairs", "2000"]
+        words = [sys.executable, str(SCRIPT), "--folder", str(folder), "--train", "2000"]
         subprocess.run(words, check=True, env={**os.environ, "PYTHONHASHSEED": hashing, "LC_ALL": "C"})
-        files = sorted(file for file in folder.iterdir() if file.name != "invent.json")
+        files = sorted(folder.iterdir())
         assert len(files) == 6
         digests.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
     assert digests[0] == digests[1]
     assert pairs(10, 1) != pairs(10, 2)
-
-
-@pytest.mark.parametrize("option", ["--pairs", "--test", "--valid"])
-def test_a_size_that_is_none_is_refused(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["invent", "--folder", str(tmp_path / "none"), option, "0"]) == 1
-    assert f"{option} 0: allowed is 1 to" in capsys.readouterr().err
-    assert not (tmp_path / "none").exists()

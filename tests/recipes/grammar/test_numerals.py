@@ -1,8 +1,7 @@
 """Numbers in words and digits, against words written by hand and a rule told the other way round."""
 
 import pytest
-
-from realformer_nmt.synthetic.numerals import digits, spelt
+from grammar.numerals import digits, spelt
 
 
 @pytest.mark.parametrize(

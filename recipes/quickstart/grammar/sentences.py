@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from realformer_nmt.synthetic.clauses import Clause, join
-from realformer_nmt.synthetic.composer import DEFINITE, SUBJECTS, Composer, Pair
-from realformer_nmt.synthetic.lexicon import words
-from realformer_nmt.synthetic.phrases import Fixed, NounPhrase
+from grammar.clauses import Clause, join
+from grammar.composer import DEFINITE, SUBJECTS, Composer, Pair
+from grammar.lexicon import words
+from grammar.phrases import Fixed, NounPhrase
 
 Kind = Callable[[Composer], Pair]
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from realformer_nmt.synthetic.chance import Chance
-from realformer_nmt.synthetic.clauses import Clause
-from realformer_nmt.synthetic.lexicon import Adjective, Noun, Verb, grammar, words
-from realformer_nmt.synthetic.numerals import digits, spelt
-from realformer_nmt.synthetic.phrases import (
+from grammar.chance import Chance
+from grammar.clauses import Clause
+from grammar.lexicon import Adjective, Noun, Verb, grammar, words
+from grammar.numerals import digits, spelt
+from grammar.phrases import (
     Fixed,
     NounPhrase,
     PersonName,

@@ -1,4 +1,4 @@
-"""`invent --hard`: as right as the corpus without it, longer, with more words, and not the same sentences."""
+"""`corpus.py --hard`: as right as the corpus without it, longer, with more words, and not the same sentences."""
 
 import re
 from collections import Counter
@@ -6,14 +6,12 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from corpus import pairs, write_corpus
+from grammar.chance import Chance
+from grammar.composer import Composer
+from grammar.lexicon import extended, grammar
+from grammar.sentences import reason, sentence, tidy
 from test_grammar import ARTICLES
-
-from realformer_nmt.cli import main
-from realformer_nmt.synthetic.chance import Chance
-from realformer_nmt.synthetic.composer import Composer
-from realformer_nmt.synthetic.invent import pairs
-from realformer_nmt.synthetic.lexicon import extended, grammar
-from realformer_nmt.synthetic.sentences import reason, sentence, tidy
 
 HARD = "hard"
 VOWELS = re.compile(r"\b[Aa] [aeio]|\b[Aa]n [^aeioAEIO]")
@@ -101,9 +99,8 @@ def test_a_reason_has_two_clauses_that_end_with_their_verbs() -> None:
         assert {that.split()[-1], because.split()[-1]} <= finite
 
 
-def test_the_option(tmp_path: Path) -> None:
-    sizes = ("--pairs", "300", "--valid", "20", "--test", "20")
-    for name, option in (("easy", ()), ("hard", ("--hard",))):
-        assert main(["invent", "--folder", str(tmp_path / name), *sizes, *option]) == 0
+def test_the_file_written(tmp_path: Path) -> None:
+    for name, more in (("easy", ()), ("hard", ("hard",))):
+        write_corpus(tmp_path / name, {"train": 300, "valid": 20, "test": 20}, 1, *more)
     texts = [(tmp_path / name / "train.de").read_text() for name in ("easy", "hard")]
     assert len(texts[1]) > 1.4 * len(texts[0])

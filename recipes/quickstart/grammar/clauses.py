@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from realformer_nmt.synthetic.lexicon import Verb, grammar, third
-from realformer_nmt.synthetic.phrases import Phrase, Prepositional, Pronoun, Relative
+from grammar.lexicon import Verb, grammar, third
+from grammar.phrases import Phrase, Prepositional, Pronoun, Relative
 
 
 @dataclass(frozen=True)

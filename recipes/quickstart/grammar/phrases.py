@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from realformer_nmt.synthetic.lexicon import CASES, PLURAL, Adjective, Noun, grammar, words
+from grammar.lexicon import CASES, PLURAL, Adjective, Noun, grammar, words
 
 ROLES = ("subject", "object")
 CONTRACTIONS = {
