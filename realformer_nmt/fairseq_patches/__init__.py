@@ -12,9 +12,9 @@ from realformer_nmt.fairseq_patches.checkpoints import (
     safe_loading,
     save_dir_lock,
 )
-from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks
+from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks, numpy_names
 from realformer_nmt.fairseq_patches.decoding import shortlist
-from realformer_nmt.fairseq_patches.messages import error_line, numpy_names, one_wandb_run, quiet
+from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet
 from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
     amp,
