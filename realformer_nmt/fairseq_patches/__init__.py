@@ -61,6 +61,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     data_bin.check_targets,
     dictionary_checks.remember_dictionaries,
     numpy_names.name_whole_numbers,
+    numpy_names.cut_lengths_into_buckets,
     batches.keep_last_batch,
     batches.end_prefetching_before_exit,
     checkpoint_files.save_atomically,

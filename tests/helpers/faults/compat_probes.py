@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from fairseq import checkpoint_utils
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
-from fairseq.data import data_utils
+from fairseq.data import bucket_pad_length_dataset, data_utils
 from fairseq.distributed import utils as distributed_utils
 from fairseq.logging import progress_bar
 from fairseq.tasks.fairseq_task import FairseqTask
@@ -70,6 +70,10 @@ def sentences_batched() -> int:
             ),
         )
     )
+
+
+def lengths_in_two_buckets() -> list[int]:
+    return list(map(int, bucket_pad_length_dataset.get_buckets([3, 4, 4, 9, 12], 2)))
 
 
 def lines_logged_in_three_epochs() -> list[int]:
@@ -150,6 +154,7 @@ def empty_batch_validated() -> list[Any]:
 
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
+    lengths_in_two_buckets,
     tpu_of_bf16,
     product_under_amp_on_a_cpu,
     product_of_languages_under_amp_on_a_cpu,
