@@ -15,7 +15,7 @@ from realformer_nmt.fairseq_patches.checkpoints import (
 from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks, numpy_names
 from realformer_nmt.fairseq_patches.decoding import shortlist
 from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet
-from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
+from realformer_nmt.fairseq_patches.options import architectures, letter_encodings, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
     amp,
     bf16,
@@ -41,6 +41,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     hub.unpack_within_a_folder,
     hub.ask_for_the_files_of_a_bpe,
     literal_options.evaluate_plain_values_alone,
+    letter_encodings.offer_bytes_and_characters,
     bf16.train_in_bf16_without_tpu,
     bf16.decode_in_bf16,
     bf16.resume_with_the_fp32_weights,
