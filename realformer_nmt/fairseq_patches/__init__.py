@@ -18,6 +18,7 @@ from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, q
 from realformer_nmt.fairseq_patches.options import architectures, letter_encodings, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
     amp,
+    best_metric,
     bf16,
     divergence,
     moving_average,
@@ -56,6 +57,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     amp.resume_with_the_loss_scale,
     shortlist.search_a_shortlist,
     option_ranges.check_every_option,
+    best_metric.try_the_best_metric,
     data_bin.check_languages,
     data_bin.check_dictionaries,
     data_bin.check_datasets,
