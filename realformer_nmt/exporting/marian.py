@@ -21,7 +21,7 @@ from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.stack import Side
 
-ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_accurate": "gelu_new", "swish": "silu", "tanh": "tanh"}
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_accurate": "gelu_new", "tanh": "tanh"}
 SPECIAL = {  # the first entries of fairseq's dictionaries; its decoder starts from the end symbol
     "bos_token_id": 0,
     "pad_token_id": 1,

@@ -12,12 +12,13 @@ from realformer_nmt.fairseq_patches.checkpoints import (
     safe_loading,
     save_dir_lock,
 )
-from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks
+from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks, numpy_names
 from realformer_nmt.fairseq_patches.decoding import shortlist
-from realformer_nmt.fairseq_patches.messages import error_line, numpy_names, one_wandb_run, quiet
-from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
+from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet
+from realformer_nmt.fairseq_patches.options import architectures, letter_encodings, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
     amp,
+    best_metric,
     bf16,
     divergence,
     moving_average,
@@ -41,6 +42,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     hub.unpack_within_a_folder,
     hub.ask_for_the_files_of_a_bpe,
     literal_options.evaluate_plain_values_alone,
+    letter_encodings.offer_bytes_and_characters,
     bf16.train_in_bf16_without_tpu,
     bf16.decode_in_bf16,
     bf16.resume_with_the_fp32_weights,
@@ -55,12 +57,14 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     amp.resume_with_the_loss_scale,
     shortlist.search_a_shortlist,
     option_ranges.check_every_option,
+    best_metric.try_the_best_metric,
     data_bin.check_languages,
     data_bin.check_dictionaries,
     data_bin.check_datasets,
     data_bin.check_targets,
     dictionary_checks.remember_dictionaries,
     numpy_names.name_whole_numbers,
+    numpy_names.cut_lengths_into_buckets,
     batches.keep_last_batch,
     batches.end_prefetching_before_exit,
     checkpoint_files.save_atomically,

@@ -150,7 +150,10 @@ def _ds_init(_stack: Stack) -> Scaling:
 
 
 def _keel(stack: Stack) -> Scaling:
-    """Return L x + f(x), L the layers of the stack, not trained: Keel (Chen and Wei 2026), second-hand."""
+    """Return L x + f(x), L the layers of the stack, not trained: Keel (Chen and Wei 2026), second-hand.
+
+    Of the sources one counts layers, as here, and another sub-layers.
+    """
     a = float(stack.layers)
     return Scaling(lambda _width, _index: Constant(a), weight=a)
 

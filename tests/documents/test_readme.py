@@ -13,7 +13,6 @@ from fixture_types import Command
 from programs import commands
 from recipe_scripts.recipe import path_with_fairseq
 
-from realformer_nmt import fairseq_patches
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation.published import figures
 from realformer_nmt.subcommands import SUBCOMMANDS
@@ -25,6 +24,14 @@ README = (REPOSITORY / "README.md").read_text()
 def block(language: str) -> str:
     (text,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
     return str(text)
+
+
+def lines(start: str, replaced: dict[str, str]) -> list[str]:
+    """Return the commands of the block that starts so, with other figures."""
+    (text,) = re.findall(rf"```bash\n({start}.*?)```", README, re.DOTALL)
+    for old, new in {"\\\n": " ", **replaced}.items():
+        text = text.replace(old, new)
+    return text.splitlines()
 
 
 def test_the_trial(tmp_path: Path) -> None:
@@ -60,13 +67,19 @@ def test_own_text_is_translated_by_the_commands_of_the_readme(tmp_path: Path) ->
     for split, name in {"train": "a", "valid": "v", "test": "t"}.items():
         for language in ("en", "de"):
             (tmp_path / f"{split}.{language}").rename(tmp_path / f"{name}.{language}")
-    (text,) = re.findall(r"```bash\n(realformer-nmt prepare .*?)```", README, re.DOTALL)
-    for line in text.replace("\\\n", " ").replace("8000", "400").splitlines():
+    for line in lines("realformer-nmt prepare", {"8000": "400"}):
         short = ["--updates", "4", "--gpus", "0", "--", "--warmup-updates", "2"] if " train " in line else []
         done = commands.run([*commands.OURS, *shlex.split(line)[1:], *short], folder=tmp_path)
         assert done.returncode == 0, done.stderr[-2000:]
     assert len((tmp_path / "run" / "test" / "hypotheses.txt").read_text().splitlines()) == 20
     assert json.loads((tmp_path / "run" / "run.json").read_text())["arch"] == "realformer"
+    (tmp_path / "realformer_nmt").symlink_to(REPOSITORY / "realformer_nmt")
+    for line in lines("fairseq-train demo", {"demo/data": "data", "-updates 200": "-updates 2", "1000": "4000"}):
+        short = ["--max-update", "4"] if "fairseq-train" in line else []
+        command, *options = shlex.split(line)
+        done = commands.run(commands.fairseq(command.partition("-")[2], *options, *short), folder=tmp_path)
+        assert done.returncode == 0, done.stderr[-2000:]
+    assert "Generate test with beam=5: BLEU4 = " in done.stdout
 
 
 def test_the_readme_names_what_there_is() -> None:
@@ -78,10 +91,6 @@ def test_the_readme_names_what_there_is() -> None:
     assert "compare" in subcommands <= {subcommand.name for subcommand in SUBCOMMANDS}
     links = set(re.findall(r"\]\(([^)#:]+)\)", README)) | set(re.findall(r"^(recipes/\S+)", README, re.MULTILINE))
     assert [link for link in sorted(links) if not (REPOSITORY / link).exists()] == []
-
-
-def test_the_readme_counts_the_patches_of_fairseq() -> None:
-    assert f"brings {len(fairseq_patches.PATCHES)} patches of\nfairseq" in README
 
 
 def test_the_grid_of_the_readme_is_that_of_its_table(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from realformer_nmt.fairseq_patches.messages import quiet
 WHICH = ("stock", "mended")
 ANSWERS = {  # probe: mend, stock fairseq's answer, the mended one's
     "sentences_batched": ("keep_last_batch", 200, 203),
+    "lengths_in_two_buckets": ("cut_lengths_into_buckets", "fails", [4, 12]),
+    "bpe_of_characters": ("offer_bytes_and_characters", "fails", "characters"),
     "tpu_of_bf16": ("train_in_bf16_without_tpu", [True, True], [False, True]),
     "product_under_amp_on_a_cpu": ("amp.autocast_train_steps", "torch.float32", "torch.bfloat16"),
     "product_of_languages_under_amp_on_a_cpu": ("amp.autocast_train_steps", "torch.float32", "torch.bfloat16"),

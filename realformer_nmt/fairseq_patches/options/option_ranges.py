@@ -147,6 +147,10 @@ def check_together(args: argparse.Namespace) -> None:
             f"--num-shards {args.num_shards}: this fairseq translates everything in every shard; "
             "pass --distributed-world-size and --distributed-rank in its place, or `realformer-nmt translate --jobs N`"
         )
+    if getattr(args, "constraints", None) and not hasattr(args, "input"):
+        raise OptionError(
+            "--constraints: a data-bin has none; fairseq-interactive reads them from its input, each after a tab"
+        )
     if getattr(args, "write_checkpoints_asynchronously", False) and find_spec("iopath") is None:
         raise OptionError(
             "--write-checkpoints-asynchronously needs iopath, without which fairseq trains nothing: pip install "

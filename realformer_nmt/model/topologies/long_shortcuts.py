@@ -35,7 +35,8 @@ class Siamese(Topology):
 
     SiameseNorm (2602.08064), checked against the DeiT of Qwen-Applications/SiameseNorm (70efa00); its language models
     have HybridNorm as one stream. x and y start as the embedding, x normed; c = sqrt(2 l) in layer l, as in the code;
-    the paper's text has sqrt(l + 1) and no LN_in. The code norms x as a sub-layer begins, which is the same as after
+    the paper's text has sqrt(l + 1) and no LN_in. The authors have no layers of three sub-layers: that c is the same in
+    a decoder is a choice of this package. The code norms x as a sub-layer begins, which is the same as after
     the one before.
     """
 

@@ -129,6 +129,7 @@ def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
     for options, message in (
         ({"nbest": 3, "beam": 2}, "--nbest 3 of --beam 2 is not possible: pass a beam of 3 or more"),
         ({"nbest": 1, "beam": 2, "num_shards": 2}, "translates everything in every shard"),
+        ({"constraints": "ordered"}, "--constraints: a data-bin has none; fairseq-interactive reads them"),
         (
             {"source_lang": "en", "target_lang": "en", "only_source": False},
             "--source-lang en --target-lang en: both sides would be binarised into one file",
@@ -136,7 +137,7 @@ def test_what_decoding_would_leave_out_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(OptionError, match=message):
             option_ranges.check(argparse.Namespace(**options))
-    option_ranges.check(argparse.Namespace(nbest=2, beam=2, num_shards=1))
+    option_ranges.check(argparse.Namespace(nbest=2, beam=2, num_shards=1, constraints="ordered", input="-"))
     for text in ({"source_lang": "en", "target_lang": "en"}, {"source_lang": None, "target_lang": None}):
         option_ranges.check(argparse.Namespace(**text, only_source=text["source_lang"] is not None))
     (tmp_path / "file").touch()

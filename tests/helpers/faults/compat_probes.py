@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq import checkpoint_utils
+from fairseq import checkpoint_utils, options
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
-from fairseq.data import data_utils
+from fairseq.data import bucket_pad_length_dataset, data_utils
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed_utils
 from fairseq.logging import progress_bar
 from fairseq.tasks.fairseq_task import FairseqTask
@@ -70,6 +71,16 @@ def sentences_batched() -> int:
             ),
         )
     )
+
+
+def lengths_in_two_buckets() -> list[int]:
+    return list(map(int, bucket_pad_length_dataset.get_buckets([3, 4, 4, 9, 12], 2)))
+
+
+def bpe_of_characters() -> str:
+    parser = options.get_interactive_generation_parser()
+    args = options.parse_args_and_arch(parser, ["data", "--path", "model.pt", "--bpe", "characters"])
+    return str(convert_namespace_to_omegaconf(args).bpe._name)
 
 
 def lines_logged_in_three_epochs() -> list[int]:
@@ -150,6 +161,8 @@ def empty_batch_validated() -> list[Any]:
 
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
+    lengths_in_two_buckets,
+    bpe_of_characters,
     tpu_of_bf16,
     product_under_amp_on_a_cpu,
     product_of_languages_under_amp_on_a_cpu,
