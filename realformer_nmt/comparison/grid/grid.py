@@ -4,7 +4,7 @@ Paths in it are relative to its folder.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,10 +14,11 @@ from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.numbers import MOST_SEEDS, SEED
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
-from realformer_nmt.common.requests.toml_tables import Table, TableError, build_table, merge, read_toml
+from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.allowed_settings import check_budget, check_elsewhere
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
+from realformer_nmt.comparison.grid.grid_table import check_places, with_texts
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
@@ -239,26 +240,3 @@ def load(file: Path) -> Grid:
     except TableError as error:
         raise UserError(f"{file}: {error}") from error
     return grid
-
-
-def check_places(table: Table, keys: Collection[str]) -> None:
-    """Refuse a key of the grid below a [table], which TOML takes for a key of that table."""
-    for name, inner in table.items():
-        misplaced = [key for key in inner if key in keys] if isinstance(inner, dict) else []
-        if misplaced:
-            raise TableError(name, f"{misplaced[0]} is a key of the grid itself: write it above the first [table]")
-
-
-def with_texts(table: Table) -> Table:
-    """Return the table with depths as text: layers = [6, "60-12"], or layers = 6 of an override."""
-    table = {**table, **({"layers": text_of(table["layers"])} if "layers" in table else {})}
-    rules = table.get("override")
-    if isinstance(rules, list):
-        table["override"] = [with_texts(rule) if isinstance(rule, dict) else rule for rule in rules]
-    return table
-
-
-def text_of(depth: object) -> object:
-    if isinstance(depth, list):
-        return [text_of(each) for each in depth]
-    return str(depth) if type(depth) is int else depth
