@@ -1,4 +1,4 @@
-"""What is said of a comparison whose trainings were too short for any model to learn."""
+"""The sentence on a comparison whose trainings were too short for any model to learn."""
 
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import Results

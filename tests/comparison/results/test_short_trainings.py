@@ -1,4 +1,4 @@
-"""What is said of trainings that were too short, of results made by hand."""
+"""The sentence on trainings that were too short, from results made by hand."""
 
 import pytest
 from grids.sample_results import sample
