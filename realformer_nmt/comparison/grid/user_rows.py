@@ -3,9 +3,10 @@
 from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 from realformer_nmt.protocols import fairseq_command
@@ -36,8 +37,10 @@ def names_of_users() -> set[str]:
 
 def is_recorded(cell: Cell) -> bool:
     """Tell whether train.json names a --user-dir."""
+    record = cell.stages[0].record
+    if not record.is_file():
+        return False
     try:
-        training = training_of(cell.folder)
+        return bool(records.read(record, TrainRecord, "").made_from.settings.get("user_dir"))
     except UserError:  # which the comparison with the grid reports
         return False
-    return bool(training and training.made_from.settings.get("user_dir"))
