@@ -172,9 +172,12 @@ def renew_changed(request: CompareRequest, planned: Sequence[CellState]) -> None
 def changed_cells(planned: Sequence[CellState], fresh: bool) -> list[CellState]:
     """Return the cells made with other settings or files, which --fresh runs again; refuse them without it."""
     unfit = [state for state in planned if state.differences]
+    cells_by_differences: dict[str, list[str]] = {}
     for state in unfit:
-        message = f"{state.cell.name} was made with other settings or files: {'; '.join(state.differences)}"
-        print(printable(message), file=sys.stderr)
+        cells_by_differences.setdefault("; ".join(state.differences), []).append(state.cell.name)
+    for differences, names in cells_by_differences.items():
+        verb = "was" if len(names) == 1 else "were"
+        print(printable(f"{', '.join(names)} {verb} made with other settings or files: {differences}"), file=sys.stderr)
     if unfit and not fresh:
         raise UserError(
             f"{len(unfit)} of {len(planned)} cells were made with other settings or files, listed above: pass --fresh "

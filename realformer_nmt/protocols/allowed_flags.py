@@ -62,10 +62,10 @@ def check_harmless(flags: Mapping[str, Any]) -> None:
     for name, value in flags.items():
         if name not in ALLOWED:
             similar = difflib.get_close_matches(name, ALLOWED, n=1)
-            hint = f"; did you mean {similar[0]}?" if similar else ""
-            raise ValueError(f"--{name} may not be set in a file: give it on the command line, after `--`{hint}")
+            hint = f"; did you mean {similar[0]}?" if similar else ": `realformer-nmt train` takes it after its `--`"
+            raise ValueError(f"--{name} may not be set in a file{hint}")
         for word in value if isinstance(value, list) else [value]:
-            if isinstance(word, str) and not WORD.fullmatch(word):
+            if not (WORD.fullmatch(word) if isinstance(word, str) else isinstance(word, int | float)):
                 raise ValueError(f"--{name} {word!r}: allowed is a number or a word, without paths, ${{...}} or flags")
         if name == "criterion" and value not in CRITERIA:
             raise ValueError(not_allowed("--criterion", str(value), CRITERIA))

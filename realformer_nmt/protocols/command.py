@@ -1,7 +1,6 @@
 """The parts of fairseq-train's command: flags of the protocol, of the machine and of the data."""
 
 import json
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from realformer_nmt.common.processes.python_subprocess import program
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
-from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.protocols.protocol import DEPTH, Protocol
 from realformer_nmt.protocols.update_freq import update_freq
 from realformer_nmt.tasks import SIDES, Task
 
@@ -61,7 +60,7 @@ class Machines:
 
 def layers(written: str, sides: Sequence[str] = SIDES) -> tuple[int, int]:
     """Read 18 or 60-12 as the layers of encoder and decoder; a side that the model lacks has 0."""
-    if not re.fullmatch(r"[1-9]\d{0,8}(-[1-9]\d{0,8})?", written):
+    if not DEPTH.fullmatch(written):
         raise UserError(f"--layers {written}: allowed is a number, such as 18, or encoder-decoder, such as 60-12")
     encoder, _, decoder = written.partition("-")
     if decoder and len(sides) == 1:

@@ -1,6 +1,7 @@
 """A protocol: how a paper trained, averaged and decoded on a corpus, read from a small TOML file."""
 
 import itertools
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -26,6 +27,7 @@ from realformer_nmt.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent
 VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one depth
+DEPTH = re.compile(r"[1-9]\d{0,8}(-[1-9]\d{0,8})?")
 ORIGIN = ("paper", "families")  # not taken over from a base: with other settings they no longer hold
 
 PRECISION, COMMAND = "--precision of the command", "the command: pass it there, after `--`"
@@ -161,6 +163,9 @@ def with_variants(table: Table, corpus: str | None, layers: str | None) -> Table
     """Return the table of one file with its settings for a corpus and a depth, which precede its general ones."""
     for kind, spellings in zip(VARIANTS, ([corpus], spellings_of(layers)), strict=True):
         variants = build(dict, table.pop(kind, {}), kind)
+        wrong = [name for name in variants if kind == "layers" and not DEPTH.fullmatch(name)]
+        if wrong:
+            raise TableError(f"layers.{wrong[0]}", "allowed is a depth, such as 18, or 60-12")
         key = next((each for each in spellings if each in variants), None)
         table = merge(table, build(dict, variants.get(key, {}), f"{kind}.{key}"))
     return table

@@ -41,17 +41,33 @@ def test_a_reader_who_follows_the_page_trains_and_translates(
     assert outputs[1].count("\nH-") == 61  # sentences of the test set
 
 
-def test_a_reader_who_follows_the_page_has_the_family_in_a_comparisons_table(
+def test_a_reader_who_follows_the_page_adds_the_family_to_a_finished_comparison(
     toy_corpus: Path, family: Path, tmp_path: Path
 ) -> None:
+    """The finished cells stay as they are, then and when the reader's code changes."""
     assert blocks("bash")[1].endswith(f"--user-dir {family.name}\n")
     text = comparisons.GRID.partition("\n[failure]")[0].format(data=toy_corpus)
-    for old, new in {'"realformer"': '"my_b2t"', '"1", "2-1"': '"1"', "updates = 200": "updates = 30"}.items():
+    for old, new in {'"realformer", ': "", '"1", "2-1"': '"1"', "updates = 200": "updates = 30"}.items():
         text = text.replace(old, new)
     (tmp_path / "grid.toml").write_text(text)
     program, *arguments = shlex.split(blocks("bash")[1])
     assert program == "realformer-nmt"
+    first = commands.run([*commands.OURS, *arguments[:-2], "--gpus", "0"], folder=tmp_path)
+    assert first.returncode == 0, first.stderr[-2000:]
+    finished = written(tmp_path / "runs/cells/post_ln-1-s1")
+    (tmp_path / "grid.toml").write_text(text.replace('["post_ln"]', '["my_b2t", "post_ln"]'))
     done = commands.run([*commands.OURS, *arguments, "--gpus", "0"], folder=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert [cell["family"] for cell in comparisons.results(tmp_path / "runs")["cells"]] == ["my_b2t", "post_ln"]
+    assert written(tmp_path / "runs/cells/post_ln-1-s1") == finished
+    record = comparisons.results(tmp_path / "runs")
+    assert [(cell["family"], cell["differences"]) for cell in record["cells"]] == [("my_b2t", []), ("post_ln", [])]
     assert re.search(r"^\| my_b2t +\|", (tmp_path / "runs" / "table.md").read_text(), re.MULTILINE)
+    (family / "__init__.py").write_text("".join([*blocks("python"), "# changed\n"]))
+    changed = commands.run([*commands.OURS, *arguments, "--gpus", "0"], folder=tmp_path)
+    assert changed.returncode == 1
+    assert "my_b2t-1-s1 was made with other settings or files: train: __init__.py is another file\n" in changed.stderr
+    assert "1 of 2 cells" in changed.stderr
+
+
+def written(folder: Path) -> dict[Path, int]:
+    return {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file() and "lock" not in file.name}

@@ -3,6 +3,7 @@
 import json
 import re
 import statistics
+from pathlib import Path
 
 import pytest
 from programs.program import REPOSITORY
@@ -13,6 +14,7 @@ from realformer_nmt.comparison.results import results_file
 
 RESULTS = REPOSITORY / "docs" / "results"
 FORMS = ("fp32", "bf16")
+GRIDS = [file for file in sorted(RESULTS.glob("*/*.json")) if '"grid":' in file.read_text()]
 NAMES = sorted(file.parent.name for file in RESULTS.glob("multi30k*/results.json"))
 
 
@@ -22,6 +24,17 @@ def test_every_score_is_that_of_its_cell(name: str) -> None:
     cells = json.loads((RESULTS / name / "results.json").read_text())["cells"]
     scored = {cell["family"]: cell["scores"].get("bleu") for cell in cells}
     assert dict(table) == {family: f"{bleu['score']:.2f}" if bleu else "failed" for family, bleu in scored.items()}
+
+
+@pytest.mark.parametrize("file", GRIDS, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_speeds_and_hours_of_a_row_are_medians_of_the_cells_on_record(file: Path) -> None:
+    record = json.loads(file.read_text())
+    for row in record["rows"] if "cells" in record["rows"][0] else ():  # the oldest rows name no cells
+        cells = [cell for cell in record["cells"] if cell["name"] in row["cells"]]
+        done = [cell for cell in cells if cell["state"] == "done"] or cells
+        for name, counted in (("tokens_a_second", cells), ("hours", done)):
+            values = [cell[name] for cell in counted if cell[name] is not None]
+            assert row[name] == (statistics.median(values) if values else None)
 
 
 def test_every_score_of_the_quickstart_is_that_of_its_cell() -> None:

@@ -1,14 +1,21 @@
-"""The figures of long texts against the records of benchmarks/long_inputs.py."""
+"""The figures of long texts against the records of benchmarks/long_inputs.py, and the page's data-bin for its grid."""
 
 import json
 import re
+import shlex
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+from grids.grid_cells import corpus_of
+from programs import commands
 from programs.program import REPOSITORY
 
+from realformer_nmt.comparison.grid import grid as grids
+
 PAGE = (REPOSITORY / "docs" / "results" / "long_inputs.md").read_text()
-GUIDE = " ".join((REPOSITORY / "docs" / "text_models.md").read_text().split())
+TEXT_MODELS = (REPOSITORY / "docs" / "text_models.md").read_text()
+GUIDE = " ".join(TEXT_MODELS.split())
 
 
 def record(name: str) -> dict[str, Any]:
@@ -82,3 +89,16 @@ def test_both_ways_of_carried_scores_are_the_records() -> None:
     tried = [(str(row["layers"]), f"{row['length']:,}") for row in measured["rows"][::2]]
     assert shown == [(*row, *pair) for row, pair in zip(tried, zip(costs[::2], costs[1::2], strict=True), strict=True)]
     assert f"the results differ by {measured['largest_difference']:.1e}".replace("e-07", "e-7") in PAGE
+
+
+def test_the_pages_data_bin_has_what_the_pages_grid_scores_on(tmp_path: Path) -> None:
+    for name in ("train", "valid", "test"):
+        (tmp_path / f"{name}.txt").write_text("a text\n")
+    (block,) = re.findall(r"```bash\nfairseq-preprocess (.*? data-bin)\n", TEXT_MODELS, re.DOTALL)
+    done = commands.run([*commands.fairseq("preprocess"), *shlex.split(block.replace("\\\n", ""))], folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "grid.toml").write_text(TEXT_MODELS.partition("```toml\n")[2].partition("```")[0])
+    grid = grids.load(tmp_path / "grid.toml")
+    corpus = corpus_of(grid, tmp_path / "runs")
+    assert grid.subsets == ("test",)
+    corpus.check_subset("test")

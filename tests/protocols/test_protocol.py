@@ -104,6 +104,8 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
         (SEED + '"x"', "mine.toml: train: seed 'x': allowed is a whole number, 0 to 4,294,967,295"),
         (SEED + "1.5", "mine.toml: train: seed 1.5: allowed is a whole number"),
         (SEED + "-1", "mine.toml: train: seed -1: allowed is 0 to 4,294,967,295"),
+        ('base = "realformer"\n[train]\nlr = {a = 1}', r"mine.toml: --lr {'a': 1}: allowed is a number or a word"),
+        ('base = "realformer"\n[layers.x.train]\nlr = 1', "mine.toml: layers.x: allowed is a depth, such as 18"),
         ('base = "none"', "none.toml: No such file"),
         ("gpus = ", "mine.toml: "),
     ],

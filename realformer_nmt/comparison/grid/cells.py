@@ -10,6 +10,7 @@ from realformer_nmt.checkpoints.model_in_run import checkpoint as checkpoint_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.grid import user_rows
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
 from realformer_nmt.comparison.grid.cell_requests import average_request, with_gpus
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
@@ -37,7 +38,13 @@ def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) 
 
 
 def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
-    stages = [replace(stage, request=replace(stage.request, user_dir=user_dir)) for stage in cell.stages]
+    """Return a cell whose stages import a folder; its training does so only if it needs a row of it."""
+    of_training = user_dir if user_dir and user_rows.needs(cell) else None
+    folders = (of_training, *(user_dir for _ in cell.stages[1:]))
+    stages = [
+        replace(stage, request=replace(stage.request, user_dir=folder))
+        for stage, folder in zip(cell.stages, folders, strict=True)
+    ]
     return replace(cell, stages=tuple(stages))
 
 

@@ -5,7 +5,7 @@ Paths in it are relative to its folder.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from realformer_nmt.common.requests.toml_tables import TableError, build_table, 
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.allowed_settings import check_budget, check_elsewhere
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
+from realformer_nmt.comparison.grid.grid_table import check_places, with_texts
 from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.evaluation import metric_table
 from realformer_nmt.protocols import command
@@ -233,8 +234,9 @@ class Grid:
 def load(file: Path) -> Grid:
     table = read_toml(file, "give a grid, such as recipes/quickstart/grid.toml")
     try:
-        fields = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
-        grid: Grid = build_table(Grid, table, "", fields)
+        values = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
+        check_places(table, {each.name for each in fields(Grid)} - {*values, *axes.AXES})
+        grid: Grid = build_table(Grid, with_texts(table), "", values)
     except TableError as error:
         raise UserError(f"{file}: {error}") from error
     return grid

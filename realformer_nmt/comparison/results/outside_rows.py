@@ -44,7 +44,7 @@ def rows(
 
 
 def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice, cpu: bool = False) -> System:
-    """Score a text against the reference of the first test set."""
+    """Score a text against the reference of the first test set; its name says so if it is the reference."""
     subset = grid.subsets[0]
     check_lines(text, corpus, subset)
     reference_file = raw_text(corpus, subset, 1)
@@ -55,7 +55,8 @@ def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice, cpu: bool
         if grid.comet_model:
             source = read_lines(raw_text(corpus, subset, 0))
             scores["comet"] = comet(grid.comet_model, source, lines, reference, cpu)
-    return System(text.name, subset, lines, reference, sha256(reference_file), scores=scores)
+    name = f"{text.name} (the reference itself)" if lines == reference else text.name
+    return System(name, subset, lines, reference, sha256(reference_file), scores=scores)
 
 
 def comet(model: str, source: Sequence[str], hypotheses: Sequence[str], reference: Sequence[str], cpu: bool) -> Score:
@@ -73,7 +74,7 @@ def compared(
     delta = {name: s.score - means[name] for name, s in system.scores.items() if name in means}
     p = largest_p(system, members(place.cells, scored), tested(grid.drawn), delta.get(grid.drawn)) if place else None
     return OutsideRow(
-        name=text.name,
+        name=system.name,
         file=str(text.file),
         sha256=sha256(text.file),
         scores={

@@ -117,7 +117,7 @@ def _attempt(
 
 def _failure(cell: Cell, curves: Curves, entropy: float | None, ended: bool) -> Verdict | None:
     train = curves.train
-    return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, ended, entropy, cell.failure)
+    return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, curves.valid, ended, entropy, cell.failure)
 
 
 def _updates(cell: Cell) -> int | None:

@@ -27,14 +27,17 @@ def check_cells(folders: Sequence[Path]) -> None:
 
 
 def merge(cells: Sequence[CellState], in_folders: Sequence[Sequence[CellState]]) -> None:
-    """Copy the finished cells; `in_folders` has the same cells, in the same order, in each other folder."""
+    """Copy the finished cells that are not here; `in_folders` has the same cells, in the same order, in each other
+    folder. An earlier merge may have copied them, and have been killed before its report."""
     copies = []
     for here, *elsewhere in zip(cells, *in_folders, strict=True):
         source = to_copy(here, elsewhere)
         if source:
             copies.append((source, here.cell))
+    if not any(state.final for states in in_folders for state in states):
+        raise UserError(f"no cell of the grid is finished in those folders: {NOTHING}")
     if not copies:
-        raise UserError(f"no cell of the grid is finished in those folders and not here: {NOTHING}")
+        print("up to date: the finished cells of those folders are here already")
     for source, cell in copies:
         copy(source.folder, cell.folder)
         print(f"{cell.name}: {CellFiles(cell).state}, of {source.folder}")

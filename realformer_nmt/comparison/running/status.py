@@ -21,7 +21,7 @@ class CellNames(Struct):
     """Keys of a grid that name its cells; the class Grid, which checks all keys, imports torch for it."""
 
     families: list[str]
-    layers: list[str]
+    layers: list[str | int]
     seeds: tuple[int, ...] = (1,)
     axes: dict[str, list[int | float]] = {}
     tune_seeds: tuple[int, ...] = ()
@@ -35,7 +35,7 @@ def cells_by_records(grid: Path, folder: Path) -> list[CellFiles] | None:
         names, written = convert(read_toml(grid, ""), CellNames), grid.read_text(encoding="utf-8")
         if names.tune_seeds or names.task not in TASKS:  # which cells are trained depends on scores
             return None
-        every = name_cells(names.families, names.layers, names.seeds, names.axes)
+        every = name_cells(names.families, list(map(str, names.layers)), names.seeds, names.axes)
         cells = [CellFiles(place(folder, cell, names.task)) for cell in every]
         grid_digest = digest(written, grid.parent, names.protocol)
         records = [files.record for files in cells if files.cell.record_file.is_file()]

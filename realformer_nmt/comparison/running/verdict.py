@@ -16,6 +16,7 @@ from realformer_nmt.data_bins import subsets
 from realformer_nmt.fairseq_patches.training.divergence import FILE
 
 WINDOW = 5  # points of the curve
+STILL_FALLS = "the loss still falls: train longer"
 
 
 class Verdict(NamedTuple):
@@ -32,20 +33,27 @@ def unigram_entropy(data: Path, *pair: str) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def stuck(train: list[CurvePoint], ended: bool, entropy: float | None, failure: Failure) -> Verdict | None:
+def stuck(
+    train: list[CurvePoint], valid: list[CurvePoint], ended: bool, entropy: float | None, failure: Failure
+) -> Verdict | None:
     """Return the verdict by the mean loss of the last points; None without an entropy, or while a training that has
-    not ended is too young."""
+    not ended is too young.
+
+    A training that has ended is stuck only if its last point and its validation at the end say so too: the mean of a
+    short curve is of the models before, and a model that has overfitted has learned."""
     losses = [(point.update, point.nll_loss) for point in train if isinstance(point.nll_loss, float)]
     if entropy is None or not losses:
         return None
-    if not ended and losses[-1][0] < failure.judged_after:
+    update, last = losses[-1][0], [loss for _, loss in losses[-WINDOW:]]
+    if not ended and update < failure.judged_after:
         return None
-    loss = sum(loss for _, loss in losses[-WINDOW:]) / len(losses[-WINDOW:])
-    if loss <= entropy - failure.margin:
+    mean = sum(last) / len(last)
+    at_end = [point.nll_loss for point in valid[-1:] if point.update >= update and isinstance(point.nll_loss, float)]
+    if min([mean, last[-1], *at_end] if ended else [mean]) <= entropy - failure.margin:
         return None
-    update = losses[-1][0]
-    text = f"training loss {loss:.2f} bits a token after {update} updates"
-    return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}")
+    text = f"training loss {mean:.2f} bits a token after {update} updates"
+    falls = f"; {STILL_FALLS}" if ended and max(last) == last[0] > last[-1] == min(last) else ""
+    return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}{falls}")
 
 
 def diverged(checkpoints: Path, train: list[CurvePoint]) -> Verdict | None:

@@ -29,7 +29,8 @@ REFUSED = {
     "families = ['admin']\nlayers = ['-6']": "layers -6: allowed is a number",
     "families = ['admin']\nlayers = ['6x']": "layers 6x: allowed is a number",
     "families = ['admin']\nlayers = ['6', '12', '6-6']": "layers: 6 and 6-6 are the same depth; name it once",
-    "families = ['admin']\nlayers = [6]": "allowed is a string, given was 6",
+    "families = ['admin']\nlayers = [6.5]": "layers[0]: allowed is a string, given was 6.5",
+    "families = ['admin']\nlayers = [6, '6-6']": "layers: 6 and 6-6 are the same depth; name it once",
     "families = 'admin'\nlayers = ['6']": "families: allowed is a list",
     PLAIN + "seed = [1]": "key seed is not one of",
     PLAIN + "name = 'mine'": "key name is not one of",
@@ -76,6 +77,11 @@ REFUSED = {
     PLAIN + "[train]\nupdate-freq = 8": "train: update-freq is set by budget: tokens-a-step; give it there",
     PLAIN + "[train]\nseed = 77": "train: seed is set by seeds; give it there",
     PLAIN + "[train]\nfp16 = true": "train: fp16 is set by budget: precision; give it there",
+    PLAIN + "[train]\nprepared = 'data'": "train: prepared is a key of the grid itself: write it above",
+    PLAIN + "[failure]\nseeds = [1]": "failure: seeds is a key of the grid itself: write it above",
+    PLAIN + "[train]\ndropuot = 0.1": "--dropuot may not be set in a file; did you mean dropout?",
+    PLAIN + "[train]\nlr = {a = 1}": "--lr {'a': 1}: allowed is a number or a word",
+    PLAIN + "[train]\ndropout = [[1]]": "--dropout [1]: allowed is a number or a word",
     PLAIN + "[train]\namp = true": "train: amp is set by budget: precision; give it there",
 }
 
@@ -106,7 +112,7 @@ def test_a_grid_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_cells_are_the_product_of_families_layers_and_seeds(tmp_path: Path) -> None:
-    grid = load(write(tmp_path, PLAIN + "seeds = [1, 2]"))
+    grid = load(write(tmp_path, PLAIN.replace('"6"', "6") + "seeds = [1, 2]\n[[override]]\nlayers = 6"))
     assert list(grid.cells()) == [
         (family, layers, seed, ()) for family in ("post_ln", "admin") for layers in ("6", "60-12") for seed in (1, 2)
     ]

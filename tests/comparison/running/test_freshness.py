@@ -75,9 +75,8 @@ def test_another_grid_is_refused_before_anything_starts(
     words = ["compare", str(grid), "--folder", str(root / "runs"), "--gpus", "0", "--only", "post_ln"]
     assert main(words) == 1
     error = capsys.readouterr().err
-    (line,) = [
-        line for line in error.splitlines() if line.startswith(f"{DONE[0]} was made with other settings or files")
-    ]
+    (line,) = [line for line in error.splitlines() if "made with other settings or files: " in line]
+    assert line.startswith(f"{', '.join(DONE)} were made with")
     assert difference in line
     assert "pass --fresh to redo them" in error
     assert {file: file.stat().st_mtime_ns for file in files} == files

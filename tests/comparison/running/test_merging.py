@@ -42,8 +42,13 @@ def merge(root: Path, halves: dict[str, Path], grid: str = "grid.toml", *options
     return main(words)
 
 
-def test_two_halves_make_the_table_of_the_whole(root: Path, halves: dict[str, Path]) -> None:
+@pytest.mark.parametrize("killed", [False, True])
+def test_two_halves_make_the_table_of_the_whole(root: Path, halves: dict[str, Path], killed: bool) -> None:
+    """The same command goes on where it was killed: after its copies and before its report."""
     whole = comparisons.results(root / "runs")
+    if killed:
+        shutil.copytree(halves["there"] / "cells", halves["here"] / "cells", dirs_exist_ok=True)
+        shutil.rmtree(halves["here"] / "cells" / DONE[1] / "checkpoints")
     assert merge(root, halves) == 0
     merged = comparisons.results(halves["here"])
     assert merged["complete"]

@@ -2,14 +2,18 @@
 
 import json
 import math
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from grids import recorded
 
+from realformer_nmt.common.requests import toml_tables
 from realformer_nmt.comparison.grid.cell import Failure
 from realformer_nmt.comparison.records.curves import CurvePoint
-from realformer_nmt.comparison.running.verdict import FILE, diverged, stuck, unigram_entropy
+from realformer_nmt.comparison.results import results_file
+from realformer_nmt.comparison.running.verdict import FILE, STILL_FALLS, diverged, stuck, unigram_entropy
 
 FAILURE = Failure(judged_after=100, margin=0.1)
 
@@ -43,11 +47,59 @@ def test_the_entropy_is_that_of_the_words_of_the_target(toy_corpus: Path) -> Non
     ],
 )
 def test_stuck_is_a_loss_that_has_not_left_the_entropy(losses: dict[int, float], ended: bool, verdict: bool) -> None:
-    actual = stuck(curve(losses), ended, 5.0, FAILURE)
+    actual = stuck(curve(losses), [], ended, 5.0, FAILURE)
     assert (actual is not None) == verdict
     if actual:
         assert actual.state == "stuck"
         assert "5.00" in actual.evidence
+
+
+@pytest.mark.parametrize(
+    ("valid", "ended", "verdict"),
+    [
+        ({}, True, False),  # by its last point
+        ({80: 4.655}, True, False),
+        ({}, False, True),  # a training that goes on is judged by the mean alone, ...
+        ({80: 4.655}, False, True),
+    ],
+)
+def test_a_short_training_is_judged_by_what_it_has_learned_at_its_end(
+    valid: dict[int, float], ended: bool, verdict: bool
+) -> None:
+    """The curve of 80 updates of a first comparison, whose words have an entropy of 6.15 bits."""
+    losses = {20: 9.24, 40: 6.44, 60: 5.47, 80: 5.10}
+    assert bool(stuck(curve(losses), curve(valid), ended, 6.15, Failure(judged_after=80))) == verdict
+
+
+@pytest.mark.parametrize(
+    ("valid", "verdict"),
+    [({60: 4.0}, True), ({90: 4.0}, False), ({90: 6.0}, True)],  # of an earlier model; of the last; no better
+)
+def test_only_a_validation_at_the_end_counts(valid: dict[int, float], verdict: bool) -> None:
+    assert bool(stuck(curve({60: 5.0, 80: 5.0}), curve(valid), True, 5.0, FAILURE)) == verdict
+
+
+def test_a_stuck_loss_that_still_falls_is_said_to_need_more_updates() -> None:
+    falling = {20: 9.2, 40: 8.4, 60: 7.8, 80: 7.9, 100: 7.7, 120: 7.3}
+    for losses, ended, falls in ((falling, True, True), (falling, False, False), (falling | {120: 7.8}, True, False)):
+        actual = stuck(curve(losses), [], ended, 7.2, FAILURE)
+        assert actual is not None
+        assert actual.evidence.endswith(STILL_FALLS) == falls
+
+
+def test_every_verdict_on_record_holds() -> None:
+    """A stuck training was stopped by its mean loss, which its evidence has; records have fewer points of its curve."""
+    for file in sorted(recorded.RESULTS.glob("*/*.json")):
+        record = results_file.read(file) if '"grid":' in file.read_text() else None
+        for cell in record.cells if record else ():
+            if cell.state == "done":
+                assert stuck(cell.curves.train, cell.curves.valid, True, cell.unigram_entropy, Failure()) is None
+            else:
+                loss, updates = re.findall(r"loss ([\d.]+) .* after (\d+) updates", str(cell.evidence))[0]
+                stopped = Failure(**toml_tables.tomllib.loads(record.grid)["failure"])
+                assert (stopped.stop_early, stopped.judged_after) == (True, int(updates))
+                verdict = stuck(curve({int(updates): float(loss)}), [], False, cell.unigram_entropy, stopped)
+                assert verdict == (cell.state, cell.evidence)
 
 
 def test_a_loss_that_is_no_number_is_divergence(tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ class WrittenCell(Struct, frozen=True, kw_only=True):
         )
 
     def cell(self) -> Cell:
-        """Return the cell, after the import of the folder whose rows its requests may name."""
-        folder = self.stages[0].options.get("user_dir")
+        """Return the cell, after the import of the folder whose rows its scores may need."""
+        folder = self.stages[-1].options.get("user_dir")
         import_user_dir("compare", Path(str(folder)) if folder else None)
         return Cell(
             self.family,
