@@ -62,6 +62,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     dictionary_checks.remember_dictionaries,
     numpy_names.name_whole_numbers,
     batches.keep_last_batch,
+    batches.end_loaders_with_their_command,
     batches.end_prefetching_before_exit,
     checkpoint_files.save_atomically,
     checkpoint_files.copy_atomically,
