@@ -63,7 +63,7 @@ def test_who_asks_for_a_lock_writes_nothing_and_keeps_nobody_from_it(
     with locked(file, "bakes"):
         pass
     with file.open() as other:
-        fcntl.flock(other, fcntl.LOCK_SH)  # as another process does that asks
+        fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)  # as another process does that asks
         assert not is_locked(file)
         with pytest.raises(UserError, match="another process bakes it"), locked(file, "bakes"):
             pass
