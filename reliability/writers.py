@@ -105,4 +105,4 @@ def served(folder: Path) -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-        thread.join()
+        thread.join(timeout=60)

@@ -1,6 +1,7 @@
 """Parallel work on a stream: results in its order, and only the items in progress in memory."""
 
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -22,8 +23,8 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
             yield item, function(item)
         return
     server = multiprocessing.get_context("forkserver")
-    server.set_forkserver_preload([__name__])  # imports this package, and with it torch: workers share that memory
-    pool = ProcessPoolExecutor(workers, server, initializer=end_with_parent)
+    server.set_forkserver_preload([__name__])
+    pool = ProcessPoolExecutor(workers, server, initializer=_start)
     window: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
@@ -40,3 +41,9 @@ def ordered(function: Callable[[Item], Result], items: Iterable[Item], workers: 
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _start() -> None:
+    """Let a worker end with this process, which alone answers Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()

@@ -6,6 +6,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import NamedTuple
 
+from realformer_nmt.common.deferred_package import defer
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
@@ -50,6 +51,7 @@ def load_encoder(method: SubwordMethod, folder: Path, _: FileStates | None) -> E
     for name in method.files:
         if (folder / name).is_fifo():
             raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
+    defer(method.encoder.partition(".")[0])  # in each worker a --user-dir would import fairseq
     load: Callable[[Path], Encoder] = resolve_name(method.encoder)
     return load(folder)
 

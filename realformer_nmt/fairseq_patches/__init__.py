@@ -66,6 +66,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     numpy_names.name_whole_numbers,
     numpy_names.cut_lengths_into_buckets,
     batches.keep_last_batch,
+    batches.end_loaders_with_their_command,
     batches.end_prefetching_before_exit,
     checkpoint_files.save_atomically,
     checkpoint_files.copy_atomically,

@@ -83,7 +83,7 @@ def on_a_terminal(show: Callable[[Console], None]) -> int:
     reader.start()
     with os.fdopen(terminal, "w") as file:
         show(Console(file=file, force_terminal=True, width=120, height=50))
-    reader.join()
+    reader.join(timeout=60)
     os.close(controller)
     return sum(sent)
 

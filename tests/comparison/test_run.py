@@ -1,6 +1,5 @@
 """`realformer-nmt run`: a grid of one cell, from archives to run.json, killed in its training and gone on with."""
 
-import fcntl
 import json
 import re
 import shutil
@@ -24,7 +23,6 @@ from realformer_nmt.comparison.grid import grid
 from realformer_nmt.comparison.pipeline import requests
 from realformer_nmt.comparison.run import STAGES, RunRequest
 from realformer_nmt.corpora.manifest import load
-from realformer_nmt.protocols.running.training_run import LOCK
 from realformer_nmt.protocols.train import TrainRequest
 
 GRID = """
@@ -111,19 +109,12 @@ def test_its_requests_are_those_of_a_grid_of_one_cell(name: str, protocol: str, 
     assert [stage.argv() for stage in stages] == [moved(request, cell.folder, run_folder) for request in expected]
 
 
-def wait_for_end_of_training(folder: Path) -> None:
-    """The child dies with its parent, but not at the same moment: until then it holds the lock."""
-    with (folder / LOCK.format(0)).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-
-
 def test_it_goes_from_text_to_scores_killed_in_its_training(command: Callable[..., list[str]], tmp_path: Path) -> None:
     folder, log = tmp_path / "runs", tmp_path / "log"
     process = start(command(folder), log)
     wait_for((folder / RUN / "checkpoints/checkpoint1.pt").exists, process, log)
     process.kill()
     process.wait(timeout=60)
-    wait_for_end_of_training(folder / RUN)
     done = run(command(folder))
     assert done.returncode == 0, done.stderr[-3000:]
     note = json.loads((folder / RUN / "train.json").read_text())

@@ -181,7 +181,7 @@ def _killed_when(process: "subprocess.Popen[str]", ready: Callable[[], bool]) ->
         assert time.monotonic() < end
         time.sleep(0.002)
     process.kill()
-    process.communicate()
+    process.communicate(timeout=60)
 
 
 def test_killed_in_a_download_and_in_an_extraction_it_goes_on_where_it_was(

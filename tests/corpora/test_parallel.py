@@ -2,10 +2,13 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
 import pytest
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
@@ -41,3 +44,27 @@ def test_an_error_of_a_worker_is_the_commands_error() -> None:
         list(ordered(squared, range(70, 99), 2))
     with pytest.raises(UserError, match="fewer --workers than 2"):
         list(ordered(squared, range(98, 103), 2))
+
+
+INTERRUPTED = """
+import contextlib, time
+from realformer_nmt.corpora.parallel import ordered
+with contextlib.suppress(KeyboardInterrupt):
+    for _ in ordered(abs, range(9), 2):
+        time.sleep(1)  # until the workers wait for the next items
+        print("begun", flush=True)
+        time.sleep(60)
+"""
+
+
+def test_an_interruption_is_the_commands_alone() -> None:
+    """Ctrl-C reaches every process of a terminal; the workers have nothing to say of it."""
+    command = [sys.executable, "-c", INTERRUPTED]
+    environment = {"PYTHONPATH": str(REPOSITORY)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, start_new_session=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"begun\n"
+        os.killpg(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (0, b"")

@@ -110,6 +110,6 @@ def test_at_the_end_what_is_worked_on_is_answered_and_what_waits_is_not(stage: S
     with pytest.raises(RefusalError, match="is ending"):
         stage.submit("a", "2")
     stage.go()
-    ending.join()
+    ending.join(timeout=60)
     assert stage.first.result(0) == ["00"]
     assert stage.seen == [("0",)]

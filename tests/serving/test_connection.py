@@ -143,7 +143,7 @@ def test_all_of_them_at_once_leave_nothing_behind(client: Client) -> None:
         thread.start()
     assert client.get("/health").json["waiting"] == 0
     for thread in threads:
-        thread.join()
+        thread.join(timeout=60)
     assert client.get("/health").status == 200
 
 

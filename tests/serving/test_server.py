@@ -48,7 +48,7 @@ def start(run: Path, toy_corpus: Path, tmp_path: Path) -> Iterator[Callable[[], 
     yield serve
     for process in begun:
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
 
 
 def test_a_signal_ends_it_when_all_that_it_took_is_answered(

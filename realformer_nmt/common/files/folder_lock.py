@@ -1,9 +1,13 @@
-"""Locks on files, which the system releases when their process ends, however it ends."""
+"""Locks on files, which the system releases when their process ends, however it ends.
+
+The processes that it starts do not inherit them: one that outlives it keeps no lock.
+"""
 
 import contextlib
 import fcntl
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -35,7 +39,14 @@ def take(file: Path, doing: str) -> IO[str]:
             raise HeldError(f"{file.parent}: another process {doing} it; wait, or end that process") from error
         reason = f"{file} cannot be locked ({error.strerror})"
         raise NoLocksError(f"{reason}: name a folder on a disk that has locks (flock)") from error
+    reference = weakref.ref(lock)
+    os.register_at_fork(after_in_child=lambda: _close(reference()))
     return lock
+
+
+def _close(lock: IO[str] | None) -> None:
+    if lock is not None:
+        lock.close()
 
 
 def lock_alone(lock: IO[str]) -> None:
@@ -48,10 +59,10 @@ def lock_alone(lock: IO[str]) -> None:
 
 
 @contextlib.contextmanager
-def locked(file: Path, doing: str) -> Iterator[int]:
-    """Lock a file for a block, and yield its descriptor: a child process that gets it holds the lock, too."""
-    with take(file, doing) as lock:
-        yield lock.fileno()
+def locked(file: Path, doing: str) -> Iterator[None]:
+    """Lock a file for a block."""
+    with take(file, doing):
+        yield
 
 
 def is_locked(file: Path) -> bool:

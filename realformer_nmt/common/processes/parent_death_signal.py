@@ -30,9 +30,12 @@ def dependent_child_options() -> PopenOptions:
 
 
 def die_with_parent() -> None:
-    """Make this process die with the one that started it; on Linux only."""
+    """Make this process die with the one that started it, also with one that has ended already; on Linux only."""
     if sys.platform == "linux":
         _die_with(os.getppid(), ctypes.CDLL(None).prctl)
+        parent = multiprocessing.parent_process()
+        if parent and not parent.is_alive():  # the parent above is another, which has taken this process in
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def end_with_parent(parent_ends: Callable[[], object] | None = None) -> None:

@@ -5,8 +5,6 @@ Two trainings would overwrite each other's checkpoints. The lock ends with its p
 
 import gc
 import logging
-import os
-import weakref
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,14 +31,10 @@ def lock_save_dir(original: Original, cfg: Any, trainer: Trainer, **options: Any
 def lock(folder: Path) -> IO[str] | None:
     """Lock a folder; warn, and return None, where its file system has no locks."""
     try:
-        file = take_again(folder / LOCK)
+        return take_again(folder / LOCK)
     except NoLocksError as error:
         logger.warning("%s, or see that no other training writes there", error)
         return None
-    reference = weakref.ref(file)
-    # Data loaders live on for seconds after their trainer was killed: they must not keep the lock
-    os.register_at_fork(after_in_child=lambda: close(reference()))
-    return file
 
 
 def take_again(file: Path) -> IO[str]:
@@ -50,8 +44,3 @@ def take_again(file: Path) -> IO[str]:
     except HeldError:
         gc.collect()
     return take(file, "trains in")
-
-
-def close(file: IO[str] | None) -> None:
-    if file is not None:
-        file.close()

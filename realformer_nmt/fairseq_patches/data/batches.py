@@ -1,13 +1,15 @@
-"""Batches: none is dropped, and the thread that prefetches them ends before the command."""
+"""Batches: none is dropped, and what loads them ends with the command, however that ends."""
 
 import atexit
 import contextlib
+import multiprocessing
 import queue
 import threading
 from typing import Any
 
 import numpy as np
 from fairseq.data import data_utils, iterators
+from torch.utils.data._utils import worker
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.patch import Original, patch
@@ -31,6 +33,20 @@ def keep_last_batch(original: Original, indices: Any, *args: Any, **kwargs: Any)
     batches = list(original(indices, *args, **kwargs))
     batched = sum(map(len, batches))
     return batches if batched == len(indices) else [*batches, indices[batched:]]
+
+
+@patch(worker, "ManagerWatchdog")
+def end_loaders_with_their_command(original: Original) -> Any:
+    """End the processes that load batches some seconds after a kill of their command, whenever it comes.
+
+    fairseq's live on for ever if it comes while they start: torch notes their parent too late (ManagerWatchdog in
+    utils/data/_utils/worker.py).
+    """
+    watchdog = original()
+    parent = multiprocessing.parent_process()
+    if parent and multiprocessing.get_start_method() != "forkserver":  # whose server is the parent
+        watchdog.manager_pid = parent.pid
+    return watchdog
 
 
 def end_prefetching_before_exit() -> None:

@@ -28,6 +28,7 @@ from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
+from realformer_nmt.fairseq_patches.training.rank_timeout import seconds
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # set by torchrun for its processes
 MAX_CPU_RANKS = 256  # ranks on one CPU, so that a typing error does not start thousands
@@ -85,7 +86,7 @@ def fill_in(settings: Config, on_cpu: bool) -> None:
 
 def join_launched(settings: Config, on_cpu: bool) -> None:
     if "TORCHELASTIC_RUN_ID" in os.environ:
-        die_with_parent()  # else the processes of a killed torchrun train on beside the next ones
+        die_with_torchrun()  # else the processes of a killed torchrun train on beside the next ones
     ranks = int(os.environ["WORLD_SIZE"])
     world_size = _world_size_option(settings)
     if world_size not in (None, ranks):
@@ -99,6 +100,17 @@ def join_launched(settings: Config, on_cpu: bool) -> None:
     settings.distributed_no_spawn = True
     local_rank = int(os.environ.get("LOCAL_RANK", os.environ["RANK"]))
     settings.device_id = 0 if on_cpu else local_rank % torch.cuda.device_count()
+
+
+def die_with_torchrun() -> None:
+    """Let this rank die with torchrun, and end it if torchrun has ended already, whose store is then closed."""
+    die_with_parent()
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+        host, port = os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]
+        try:
+            socket.create_connection((host, int(port)), timeout=seconds()).close()
+        except OSError as error:
+            raise UserError(f"no torchrun answers at {host}:{port} ({error}): it has ended; start it again") from error
 
 
 def _world_size_option(settings: Config) -> int | None:

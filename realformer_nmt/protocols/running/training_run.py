@@ -43,7 +43,7 @@ class Training:
 
     def run(self, argv: list[str]) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with locked(self.folder / LOCK.format(self.machines.node_rank), "trains") as lock:
+        with locked(self.folder / LOCK.format(self.machines.node_rank), "trains"):
             if self.fresh and not self.machines.node_rank:
                 set_aside(self.folder)
             if self.stage.is_up_to_date(self.fresh):
@@ -56,7 +56,7 @@ class Training:
             self.sessions = list(previous.sessions) if previous else []
             self.checkpoints: dict[str, str] | UnsetType = previous.checkpoints if previous else {}
             self.origin = self.stage.origin(previous)
-            status = self._train(argv, lock)
+            status = self._train(argv)
         if status:
             raise UserError(
                 f"fairseq-train ended with status {status}, for the reason above; rerun the same command to resume"
@@ -87,7 +87,7 @@ class Training:
         """Tell whether a training left checkpoints, as far as this machine can know: that of rank 0 writes them."""
         return bool(self.machines.node_rank or self._checkpoints())
 
-    def _train(self, argv: list[str], lock: int) -> int:
+    def _train(self, argv: list[str]) -> int:
         session = TrainingSession(
             started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             seconds=0.0,
@@ -100,7 +100,7 @@ class Training:
         self._write(argv, complete=False)
         command = runnable(going_on(argv, self.folder / CHECKPOINTS))
         environment = trackers.environment(self.folder)
-        process = subprocess.Popen(command, env=environment, pass_fds=(lock,), **dependent_child_options())
+        process = subprocess.Popen(command, env=environment, **dependent_child_options())
 
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)

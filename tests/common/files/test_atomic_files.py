@@ -43,7 +43,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_and_nothing_else_is(tm
         (tmp_path / name).write_text("another's")
     killed = writer(FILE, tmp_path / "a.json", "half")
     killed.kill()
-    killed.communicate()
+    killed.communicate(timeout=60)
     assert len(list(tmp_path.iterdir())) == len(names) + 1
     with completed(tmp_path / "a.json") as stream:
         stream.write(b"whole")

@@ -16,7 +16,7 @@ def names(folder: Path) -> list[str]:
 def test_a_killed_writer_leaves_nothing_of_that_name_and_the_next_clears_up(tmp_path: Path) -> None:
     killed = writer(FOLDER, tmp_path / "a", "cut")
     killed.kill()
-    killed.communicate()
+    killed.communicate(timeout=60)
     assert len(names(tmp_path)) == 1
     assert not (tmp_path / "a").exists()
     with completed_folder(tmp_path / "a") as folder:

@@ -17,12 +17,15 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import is_locked, locked
 
 HOLD = """
+import os
 import sys
 import time
 from pathlib import Path
 from realformer_nmt.common.files.folder_lock import locked
 with locked(Path(sys.argv[1]), "bakes"):
-    print("held", flush=True)
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(600)
     input()
 """
 
@@ -38,7 +41,7 @@ def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_pa
         text=True,
     )
     assert holder.stdout
-    assert holder.stdout.readline() == "held\n"
+    child = int(holder.stdout.readline())
     assert is_locked(file)
     with (
         pytest.raises(UserError, match="folder: another process bakes it; wait, or end that process"),
@@ -46,10 +49,9 @@ def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_pa
     ):
         pass
     holder.send_signal(signal.SIGKILL)
-    holder.wait()
-    assert not is_locked(file)
-    with locked(file, "bakes"):
-        pass
+    holder.wait(timeout=60)
+    with locked(file, "bakes"):  # which the child has not inherited
+        os.kill(child, signal.SIGKILL)
 
 
 def test_who_asks_for_a_lock_writes_nothing_and_keeps_nobody_from_it(
@@ -61,7 +63,7 @@ def test_who_asks_for_a_lock_writes_nothing_and_keeps_nobody_from_it(
     with locked(file, "bakes"):
         pass
     with file.open() as other:
-        fcntl.flock(other, fcntl.LOCK_SH)  # as another process does that asks
+        fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)  # as another process does that asks
         assert not is_locked(file)
         with pytest.raises(UserError, match="another process bakes it"), locked(file, "bakes"):
             pass

@@ -1,26 +1,44 @@
-"""A child that is asked to die with its parent does, even where the parent is killed at once."""
+"""A child that is asked to die with its parent does, even where the parent is killed before the child asks for it."""
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import pytest
 from programs.program import REPOSITORY
+from programs.stopped import go_on_and_end, wait_until_stopped
 
-PARENT = """
+SUBPROCESS = """
 import subprocess, sys
 from realformer_nmt.common.processes.parent_death_signal import dependent_child_options
-child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **dependent_child_options())
-print(child.pid, flush=True)
+stop = "import os, signal; print(os.getpid(), flush=True); os.kill(os.getpid(), signal.SIGSTOP); input()"
+subprocess.Popen([sys.executable, "-c", stop], stdin=subprocess.PIPE, **dependent_child_options())
 input()
+"""
+MULTIPROCESSING = """
+import multiprocessing, os, signal, time
+from realformer_nmt.common.processes.parent_death_signal import die_with_parent
+
+def stop():
+    print(os.getpid(), flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    die_with_parent()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    multiprocessing.get_context({!r}).Process(target=stop).start()
+    input()
 """
 
 
-def test_a_killed_parent_leaves_no_child() -> None:
+@pytest.mark.parametrize(
+    "source", [SUBPROCESS, *map(MULTIPROCESSING.format, ("spawn", "forkserver"))], ids=["Popen", "spawn", "forkserver"]
+)
+def test_a_killed_parent_leaves_no_child(source: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(source)
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT],
+        [sys.executable, script],
         env={"PYTHONPATH": str(REPOSITORY)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -28,19 +46,7 @@ def test_a_killed_parent_leaves_no_child() -> None:
     )
     assert parent.stdout
     child = int(parent.stdout.readline())
-    os.kill(child, 0)
-    parent.send_signal(signal.SIGKILL)
-    parent.wait()
-    for _ in range(200):
-        if not alive(child):
-            return
-        time.sleep(0.05)
-    raise AssertionError("the child lives on")
-
-
-def alive(process: int) -> bool:
-    """A zombie that nobody waits for has ended too."""
-    try:
-        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
+    wait_until_stopped(child)
+    parent.kill()
+    parent.wait(timeout=60)
+    go_on_and_end(child)

@@ -39,7 +39,7 @@ def test_what_it_says_and_how_it_ends_is_known(
     work: Callable[[], object], status: int, last_lines: list[str], on_gpu: bool, tmp_path: Path
 ) -> None:
     process = begin(work, tmp_path / "log", 1, on_gpu)
-    process.join()
+    process.join(timeout=60)
     assert process.exitcode == status
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines[len(lines) - len(last_lines) :] == last_lines
@@ -53,5 +53,5 @@ def test_begun_anew_it_finds_no_module_in_the_current_folder(tmp_path: Path, mon
     monkeypatch.chdir(here)
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     process = begin(os.getpid, tmp_path / "log", 1, on_gpu=True)
-    process.join()
+    process.join(timeout=60)
     assert process.exitcode == 0

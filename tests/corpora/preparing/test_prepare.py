@@ -69,7 +69,7 @@ def killed_in(stage: str, folder: Path, options: list[object]) -> None:
     while process.is_alive() and not list(folder.glob(f"{stage}.*.part")):
         time.sleep(0.0005)
     process.kill()
-    process.join()
+    process.join(timeout=60)
     assert process.exitcode == -signal.SIGKILL
     assert not (folder / "stages" / f"{stage}.json").exists()
 

@@ -65,7 +65,7 @@ def test_a_stopped_rank_ends_the_other(stopped: int) -> None:
     finally:
         for rank in ranks:
             rank.kill()
-            rank.communicate()
+            rank.communicate(timeout=60)
 
 
 def test_the_limit_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,6 +175,11 @@ MISTAKES = {
         _launched(2),
         "--distributed-init-method tcp://localhost:1, but torchrun",
     ),
+    "a torchrun that has ended": (
+        {},
+        {**_launched(1), "TORCHELASTIC_RUN_ID": "1", "TORCHELASTIC_USE_AGENT_STORE": "True"},
+        "no torchrun answers at localhost:1",
+    ),
     "a rank too many": (
         {"distributed_world_size": 2, "distributed_rank": 2, "distributed_init_method": "tcp://localhost:1"},
         {},
@@ -191,6 +196,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_errors(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
     options, environment, message = MISTAKES[mistake]
+    monkeypatch.setattr(ranks, "die_with_parent", lambda: None)
     monkeypatch.setattr(sys, "argv", ["fairseq-train"])
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

@@ -70,7 +70,7 @@ def running(http_server: server.Server) -> Iterator[Client]:
             yield Client(listening.getsockname()[1])
         finally:
             http_server.should_exit = True
-            thread.join()
+            thread.join(timeout=60)
 
 
 @contextmanager

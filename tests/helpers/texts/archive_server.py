@@ -68,7 +68,7 @@ class ArchiveServer:
         self.closing.set()
         self._server.shutdown()
         self._server.server_close()
-        self._thread.join()
+        self._thread.join(timeout=60)
 
     def always(self, path: str, fault: Fault) -> None:
         self.faults[path] = itertools.repeat(fault)

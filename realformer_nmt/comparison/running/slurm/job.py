@@ -36,8 +36,8 @@ def main(file: Path, prefix: str) -> int:
     scontrol("update", f"JobId={job}", f"JobName={prefix}{cell.name}")  # an array has one name, until its tasks start
     vain = file.parent / f"{index}.vain"
     saved = saved_files(cell)
-    signal.signal(signal.SIGUSR2, _nearly_over)
     try:
+        signal.signal(signal.SIGUSR2, _nearly_over)
         run_to_end(cell)
     except NearlyOverError:
         starts = 0 if saved_files(cell) != saved else vain_starts(vain) + 1

@@ -54,15 +54,25 @@ class SlurmOptions:
     separate_errors: bool = False
 
     def script(self, command: list[str]) -> str:
-        """Return the job's script; the signal before the time limit reaches its shell, which the command replaces."""
-        words = shlex.join([*(("srun", "--unbuffered", *self.srun) if self.srun is not None else ()), *command])
-        lines = ["#!/bin/bash", "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # since 22.05 srun inherits none"]
-        lines += self.setup
-        if self.teardown:
-            waits = 'while kill -0 "$child" 2> /dev/null; do wait "$child"; done'
-            lines += [f"{words} & child=$!", "trap 'kill -USR2 \"$child\"' USR2", waits, *self.teardown]
-        else:
-            lines.append(f"exec {words}")
+        """Return the job's script.
+
+        SLURM sends the signal before the time limit to its shell, which sends it on every second: the command ignores
+        the signal until it handles it.
+        """
+        srun = ("srun", "--unbuffered", *self.srun) if self.srun is not None else ()
+        words = shlex.join([*srun, "sh", "-c", "trap '' USR2; exec \"$@\"", "sh", *command])
+        lines = [
+            "#!/bin/bash",
+            "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # since 22.05 srun inherits none",
+            "trap 'signalled=1; while kill -USR2 \"${child-}\" 2> /dev/null; do sleep 1; done' USR2",
+            *self.setup,
+            f"{words} & child=$!",
+            'if [ "${signalled-}" ]; then kill -USR2 $$; fi',
+            'while kill -0 "$child" 2> /dev/null; do wait "$child"; done',
+            'wait "$child"; status=$?',
+            *self.teardown,
+            "exit $status",
+        ]
         return "\n".join([*lines, ""])
 
 

@@ -17,6 +17,10 @@ ENDED = {
     *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"),
     *("REVOKED", "TIMEOUT"),
 }
+HELD = {  # states, and reasons of PENDING: SLURM waits for a person
+    *("REQUEUE_HOLD", "SPECIAL_EXIT", "JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "DependencyNeverSatisfied"),
+    "launch_failed_requeued_held",
+}
 
 
 class QueueError(UserError):
@@ -36,6 +40,10 @@ class QueuedTask:
     @property
     def ended(self) -> bool:
         return self.state in ENDED
+
+    @property
+    def held(self) -> bool:
+        return not HELD.isdisjoint((self.state, self.reason))
 
     def __str__(self) -> str:
         """Return `pending (Resources)`."""

@@ -17,7 +17,7 @@ from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import queue
-from realformer_nmt.comparison.running.slurm.queue import QueueError
+from realformer_nmt.comparison.running.slurm.queue import QueuedTask, QueueError
 from realformer_nmt.comparison.running.slurm.submissions import ArrayTask, last_words
 
 BETWEEN_FILES = 2.0  # seconds between two readings of a shared disk
@@ -34,6 +34,7 @@ class Watch:
         self._poll, self._grace = poll, min(GRACE, poll)
         self._pause, self._due = BETWEEN_FILES, clock()
         self._missing: dict[Cell, float] = {}  # since when
+        self._held: set[Cell] = set()
         self._unanswered = False
         self._unrecorded: list[str] = []
 
@@ -78,8 +79,18 @@ class Watch:
             if entry is not None and not entry.ended:
                 self._missing.pop(cell, None)
                 self._show(cell, Progress(f"{CellFiles(cell).state}, job {task.id} {entry}"))
+                self._report_hold(cell, task, entry)
             elif self._clock() - self._missing.setdefault(cell, self._clock()) >= self._grace:
                 self._lose(cell, task, f"ended as {entry.state}" if entry else "is not in the queue any more")
+
+    def _report_hold(self, cell: Cell, task: ArrayTask, entry: QueuedTask) -> None:
+        """Print once that a job is held, which may end after days or never."""
+        if not entry.held:
+            self._held.discard(cell)
+        elif cell not in self._held:
+            self._held.add(cell)
+            actions = f"`scontrol release {task.id}` lets it run, `scancel {task.id}` makes its cell an error"
+            print(f"{cell.name}: SLURM holds job {task.id}, {entry}: {actions}", file=sys.stderr)
 
     def _lose(self, cell: Cell, task: ArrayTask, how: str) -> None:
         try:

@@ -1,11 +1,22 @@
 """The options of a grid's [slurm], as sbatch and the job's script have them."""
 
+import signal
 import subprocess
+import sys
 
 import pytest
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.running.slurm import options
+
+CELL = """
+import signal, sys, time
+print("begun", flush=True)
+time.sleep(1)
+signal.signal(signal.SIGUSR2, lambda *_: sys.exit(print("handled") or 3))
+time.sleep(50)
+"""
+OVER = {"slurm_teardown": ["echo over"]}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +47,20 @@ def test_values_of_another_kind_are_refused(settings: dict[str, object]) -> None
 def test_the_script_starts_the_cell_by_srun_where_srun_has_arguments() -> None:
     srun = options.read({"slurm_srun_args": ["--container-image", "x"], "slurm_setup": ["module load cuda"]})
     script = srun.script(["python", "-m", "a b"]).splitlines()
-    assert script[-2:] == ["module load cuda", "exec srun --unbuffered --container-image x python -m 'a b'"]
-    after = options.read({"slurm_teardown": ["echo over"]}).script(["true"])
-    done = subprocess.run(["/bin/bash", "-c", after], capture_output=True, text=True, check=False)
-    assert done.stdout == "over\n"
+    (line,) = (line for line in script if line.startswith("srun --unbuffered --container-image x "))
+    assert line.endswith("python -m 'a b' & child=$!")
+    assert script.index("module load cuda") < script.index(line)
+
+
+@pytest.mark.parametrize("early", ["setup", "start"])
+def test_the_signal_reaches_a_cell_that_does_not_handle_it_yet(early: str) -> None:
+    cell = [sys.executable, "-c", CELL]
+    begun = {"setup": ["echo begun", "sleep 1"]} if early == "setup" else {}
+    script = options.read({**{f"slurm_{name}": lines for name, lines in begun.items()}, **OVER}).script(cell)
+    with subprocess.Popen(["/bin/bash", "-c", script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGUSR2)
+        output, _ = process.communicate(timeout=60)
+    assert output.replace("begun\n", "") == "handled\nover\n"
+    assert process.returncode == 3

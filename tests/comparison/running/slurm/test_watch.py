@@ -73,6 +73,25 @@ def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
     assert CellFiles(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
 
 
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [("PENDING", "JobHoldMaxRequeue"), ("PENDING", "DependencyNeverSatisfied"), ("SPECIAL_EXIT", "")],
+)
+def test_how_to_release_a_held_job_is_said_once(
+    state: str,
+    reason: str,
+    folder: Path,
+    hours: Hours,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(queue, "tasks", lambda _: [QueuedTask(7, 0, state, reason, "job.sh")] if hours() < 3600 else [])
+    watched(folder, hours, []).wait()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "realformer-1-s1: SLURM holds job 7_0, " in line
+    assert "`scontrol release 7_0` lets it run, `scancel 7_0` makes its cell an error" in line
+
+
 def test_the_queues_own_word_for_an_end_is_the_evidence(
     folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch
 ) -> None:
