@@ -63,11 +63,10 @@ def run(request: PrepareRequest) -> int:
 
 def check_folder(job: PrepareJob, folder: PreparedFolder) -> None:
     """Raise if files that `prepare` did not write would be overwritten; a folder that it has begun may go on."""
-    outputs.check_folder(folder.path, "prepare")
-    outputs.check_record(folder.record, "prepare")
-    if outputs.holds_record(folder.record, "prepare") or begun_record(folder.path).is_file():
+    outputs.check_folder(folder.path)
+    if outputs.is_record(folder.record, "prepare") or begun_record(folder.path).is_file():
         return
-    filled = [folder.path / RECORDS, folder.text, folder.subwords, folder.subword_text, folder.data]
+    filled = [folder.record, folder.path / RECORDS, folder.text, folder.subwords, folder.subword_text, folder.data]
     extracted = [path for path in folder.path.glob(f"{TEXTS}/*") if not (path / STATE).is_file()] if job.corpus else []
     for path in (*filled, *extracted, *folder.path.glob("*.raw.*")):
         outputs.check_free(path, "prepare")
@@ -155,6 +154,7 @@ class PrepareSteps:
         job = self.job
         steps = {TEXT: text, SUBWORDS: subwords, SUBWORD_TEXT: encoded, DATA: data}
         return PrepareRecord(
+            written_by=outputs.writer("prepare"),
             corpus=job.name,
             published=job.corpus.published if job.corpus else None,
             source=job.plan.source,

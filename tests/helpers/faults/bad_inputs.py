@@ -62,7 +62,7 @@ TEXTS = _of(
     ("no process", _train("ok.en ok.de") + " --workers 0", r"--workers 0: allowed is 1 to 1,024"),
     ("one language", _train("ok.en ok.de") + " --target en", r"--source en and --target en: .* two different"),
     ("a path as language", _train("ok.en ok.de") + " --target ../de", r"'\.\./de' names no language: allowed are"),
-    ("into a file", _train("ok.en ok.de") + " --folder ok.en", r"ok\.en exists and was not written by"),
+    ("into a file", _train("ok.en ok.de") + " --folder ok.en", r"ok\.en exists, and nothing says"),
     (
         "other settings",
         _train("ok.en ok.de") + " --folder begun",
@@ -165,7 +165,7 @@ AVERAGES = _of(
     ("none of a folder", "folder --last 3", r"asked for 3 epoch checkpoints, found 0 in folder: none"),
     ("the last none", "folder --last 0", r"--last 0: allowed is 1 or more"),
     ("a file as folder", "good.pt --last 1", r"good\.pt is not a folder"),
-    ("into a file's folder", "good.pt --output ok.en/average.pt", r"ok\.en exists and was not written by"),
+    ("into a file's folder", "good.pt --output ok.en/average.pt", r"ok\.en exists, and nothing says"),
 )
 
 INSPECTIONS = _of(
