@@ -82,6 +82,7 @@ def tensors(command: bytes) -> dict[str, bytes]:
         "tensor behind its numbers": tensor(storage(), 2, (4,), (1,)),
         "tensor backwards": tensor(storage(), 3, (4,), (-1,)),
         "tensor of a wide step": tensor(storage(), 0, (2,), (1 << 40,)),
+        "tensor of a step beyond 64 bits": tensor(storage(), 0, (1,), (1 << 70,)),
         "tensor of 4 TB": tensor(storage(), 0, (1 << 20, 1 << 20), (0, 0)),
         "tensor of no shape": tensor(storage(), 0, (2, 2), (2,)),
         "tensor below nothing": tensor(storage(), 0, (-1,), (1,)),

@@ -11,7 +11,8 @@ def name(module: str, attribute: str) -> bytes:
 
 
 def number(value: int) -> bytes:
-    return b"\x8a\x08" + value.to_bytes(8, "little", signed=True)
+    length = max(8, value.bit_length() // 8 + 1)
+    return bytes((0x8A, length)) + value.to_bytes(length, "little", signed=True)
 
 
 def group(*items: bytes) -> bytes:

@@ -36,6 +36,8 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
         r"(?:Model file not found: |IOError: file |OSError: file )(.+?)(?: not found|$)",
         "{0}: no such file; give an existing file",
     ),
+    (r"Symlink loop from '(.*)'", "{0} is a link to itself: give an existing file or folder"),
+    (r"PosixPath\('(.*)'\) has an empty name", "{0} is a folder, and a file is needed: give the name of one"),
     (r"FileNotFoundError: (\S+)$", "{0}: no such file or folder; give an existing one"),
     (r"Dataset not found: (.*) \((.*)\)", "{1} holds no subset {0}: give one whose .idx and .bin files stand there"),
     (

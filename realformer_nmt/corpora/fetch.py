@@ -32,7 +32,7 @@ class FetchRequest(Request):
 
     def run(self) -> int:
         corpus = load(self.corpus)
-        outputs.check_folder(self.folder, "fetch")
+        outputs.check_folder(self.folder)
         texts = fetch_texts(corpus, self.folder, self.archives, quiet=self.quiet)
         for member, path in texts.items():
             print(f"{member.archive}:{member.path}\t{path}")

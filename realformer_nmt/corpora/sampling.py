@@ -10,6 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed_folder
 from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.stages.outputs import writer
 from realformer_nmt.corpora.preparing.prepare_record import PrepareRecord, Sample
 from realformer_nmt.corpora.sample import SampleRequest
 from realformer_nmt.data_bins import subsets
@@ -55,6 +56,7 @@ def write(prepared: PreparedFolder, to: PreparedFolder, sample: Sample) -> None:
     record = records.read(prepared.record, PrepareRecord, WRITER)
     files = describe(to.path, sorted(path for path in to.path.rglob("*") if path.is_file()))
     changes = {
+        "written_by": writer("sample"),
         "pairs": {**record.pairs, SPLIT: pairs[0]},
         "pieces": {name: counts for name, counts in record.pieces.items() if name != SPLIT},  # it counts all pairs
     }

@@ -48,7 +48,7 @@ def run(request: ScoreRequest) -> int:
         check_no_training(stage)
     if stage.is_up_to_date(request.fresh):
         return 0
-    training = records.read(request.training, TrainRecord, TRAINER) if request.training else None
+    training = read_training(request.training) if request.training else None
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
     check_unchanged(request.translation, translation)
     checked = prove_trainings(request.training, training, translation)
@@ -81,6 +81,14 @@ def run(request: ScoreRequest) -> int:
     return 0
 
 
+def read_training(file: Path) -> TrainRecord:
+    """Read a train.json; all its fields may be unset, so that without a session it is another record."""
+    training = records.read(file, TrainRecord, TRAINER)
+    if not training.sessions:
+        raise UserError(f"{file} is the record of no training: it has no sessions; {TRAINER}")
+    return training
+
+
 def check_no_training(stage: Stage) -> None:
     """Raise an error if the previous record has a training, whose hours and protocol the new one would lack."""
     if not stage.record.is_file():
@@ -104,8 +112,10 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
     inputs = {name: request.translation / name for name in (RECORD, *translation.files)}
     inputs |= files_by_name(map(Path, translation.checkpoints))
     inputs["reference"] = raw_texts.reference(request, translation)
+    if model or request.source:
+        inputs["source"] = raw_texts.source(request, translation)
     if model:
-        inputs |= {"source": raw_texts.source(request, translation), **model.inputs}
+        inputs |= model.inputs
     if request.training:
         inputs[request.training.name] = request.training
     return Stage("score", request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
@@ -138,8 +148,9 @@ def check_unchanged(folder: Path, translation: TranslationRecord) -> None:
 def score(
     request: ScoreRequest, translation: TranslationRecord, hypotheses: list[str], reference: list[str]
 ) -> dict[str, Score]:
-    source = read_lines(raw_texts.source(request, translation)) if request.comet else []
-    if request.comet:
+    source: list[str] = []
+    if request.comet or request.source:
+        source = read_lines(raw_texts.source(request, translation))
         metrics.check_source(source, hypotheses)
     scores = metrics.scores(texts(request, translation, hypotheses, reference), request.bootstrap)
     if request.comet:

@@ -78,7 +78,13 @@ def run(request: SignificanceRequest) -> int:
     comparisons = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
     print(table(systems[0], comparisons, request))
     if request.output:
-        test = {"test": TESTS[request.test], "samples": request.samples, "seed": request.seed, "correction": "Holm"}
+        test = {
+            "written_by": outputs.writer("significance"),
+            "test": TESTS[request.test],
+            "samples": request.samples,
+            "seed": request.seed,
+            "correction": "Holm",
+        }
         write_json(request.output, {**test, "baseline": systems[0].name, "comparisons": list(map(asdict, comparisons))})
     return 0
 

@@ -27,7 +27,8 @@ def write(source: LoadedRun, folder: Path, precision: str) -> None:
         checkpoint, converted = Path(temporary, "model.pt"), Path(temporary, "converted")
         form = as_stock_transformer.of(source)
         options = argparse.Namespace(task=TRANSLATION, arch=ARCH, **form.options)  # where older fairseqs have them
-        torch.save({"args": options, "model": form.weights}, checkpoint)
+        with checkpoint.open("wb") as stream:  # of a path torch hides the system's error, such as a full disk
+            torch.save({"args": options, "model": form.weights}, stream)
         converter = FairseqConverter(
             str(checkpoint),
             str(folder),

@@ -26,7 +26,8 @@ def write(source: LoadedRun, folder: Path, _precision: str) -> None:
         averaged=list(source.members) or UNSET,
     )
     state["extra_state"][lineage.EXPORTED] = to_builtins(origin)
-    torch.save(state, folder / FILE)
+    with (folder / FILE).open("wb") as file:  # of a path torch hides the system's error, such as a full disk
+        torch.save(state, file)
     source.copy_words(folder)
 
 

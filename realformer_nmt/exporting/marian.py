@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
@@ -36,7 +36,7 @@ def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     form = as_stock_transformer.of(source)
     check_marian(source, form.options)
     weights = marian_weights(source, form)
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "model.safetensors").write_bytes(save(weights, metadata={"format": "pt"}))
     config = model_config(form.options, weights)
     _write(folder / "config.json", config)
     _write(folder / "generation_config.json", generation_config(weights))

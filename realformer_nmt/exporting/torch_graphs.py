@@ -1,5 +1,6 @@
 """Export to two graphs of torch.export, encoder.pt2 and step.pt2, and a program that translates: translate.py."""
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -36,4 +37,6 @@ def axes(graph: Graph, sizes: Mapping[str, object]) -> list[Axes]:
 def save(graph: Graph, shapes: tuple[object, ...], file: Path) -> None:
     with torch.no_grad():
         exported = torch.export.export(graph.module, tuple(graph.inputs.values()), dynamic_shapes=shapes, strict=False)
-    torch.export.save(exported, file)
+    stream = io.BytesIO()  # on a full disk torch ends this process instead of raising an error
+    torch.export.save(exported, stream)
+    file.write_bytes(stream.getbuffer())

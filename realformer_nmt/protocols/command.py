@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -56,6 +57,13 @@ class Machines:
         address = ["--master-addr", host, "--master-port", port]
         nodes = ["--nnodes", str(self.nodes), "--node-rank", str(self.node_rank)]
         return [*argv, *nodes, *address, "-m", TRAINER]
+
+
+def parse_address(text: str) -> str:
+    """Return the HOST:PORT of --master; an IPv6 address stands in brackets."""
+    if not re.fullmatch(r"([^\s:\[\]]+|\[[\da-fA-F:.]+\]):\d{1,5}", text):
+        raise ArgumentTypeError(f"{text!r}: allowed is HOST:PORT, such as node1:29500")
+    return text
 
 
 def layers(written: str, sides: Sequence[str] = SIDES) -> tuple[int, int]:

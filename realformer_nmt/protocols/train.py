@@ -64,7 +64,11 @@ class TrainingOptions(Request):
     nodes: int = option("machines; run the same command on each", 1, metavar="N", group=BATCH, range=whole(1))
     node_rank: int = option("number of this machine, from 0", 0, metavar="N", group=BATCH, range=whole(0))
     master: str | None = option(
-        "the machine of rank 0, and a port that is free there", None, metavar="HOST:PORT", group=BATCH
+        "the machine of rank 0, and a port that is free there",
+        None,
+        metavar="HOST:PORT",
+        group=BATCH,
+        parse=command.parse_address,
     )
     max_tokens: int | None = option(
         "tokens that one GPU takes at once (default: the protocol's)", None, metavar="N", group=BATCH, range=whole(1)

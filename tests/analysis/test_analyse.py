@@ -178,7 +178,7 @@ def test_a_foreign_file_in_place_of_a_figure_is_refused_before_a_model_is_measur
     (tmp_path / name).write_text("mine")
     monkeypatch.setattr(attention_pass, "attention", None)  # a call would raise TypeError
     request = argv.read(AnalyseRequest, models / "pre.pt", "--output", tmp_path, "--sentence", "a b", "--cpu")
-    with pytest.raises(UserError, match=f"{name} exists and was not written by `realformer-nmt analyse`"):
+    with pytest.raises(UserError, match=f"{name} exists, and nothing says that `realformer-nmt analyse` wrote it"):
         request.run()
     assert (tmp_path / name).read_text() == "mine"
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -86,6 +87,22 @@ def test_a_hostile_checkpoint_is_refused_and_nothing_is_left(
     assert subcommands.main(["export", str(bad), *words(toy_corpus, tmp_path / "made", to)]) == 1
     assert re.match(rf"realformer-nmt: (refused to|cannot) load {bad}: [^\n]+\n$", capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_a_full_disk_is_named_and_nothing_is_left(
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, to: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The kernel lets no file grow over 16 KiB."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, hard))
+    try:
+        status = subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made", to)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert status == 1
+    assert re.search(r"/made: File too large: more room is needed, [\d,]+ are free; .*\n\Z", capsys.readouterr().err)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("to", TARGETS)

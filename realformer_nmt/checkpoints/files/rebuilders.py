@@ -85,7 +85,10 @@ def tensor(values: Values, call: Call, _: int) -> Tensor:
     storage, offset, size, stride, *rest = call.arguments
     check(isinstance(storage, StorageId) and len(rest) == 2, "a tensor is of another kind")
     for numbers in ((offset,), size, stride):
-        check(type(numbers) is tuple and all(type(n) is int and n >= 0 for n in numbers), "a tensor has no such shape")
+        check(
+            type(numbers) is tuple and all(type(n) is int and 0 <= n < 1 << 63 for n in numbers),
+            "a tensor has no such shape",
+        )
     flat = values.storages(storage.id)
     last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     inside = math.prod(size) == 0 or (last < flat.numel() and math.prod(size) <= flat.numel())

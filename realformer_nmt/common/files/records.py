@@ -34,6 +34,7 @@ class StageRecord(Struct, frozen=True, kw_only=True):
     """Base of the records that a stage writes; the fields here are written after those of the classes derived."""
 
     made_from: Origin = Origin()
+    written_by: str | UnsetType = UNSET  # the command; version 0.3.0 and older did not record it
     outputs: dict[str, Fingerprint] = {}  # by their paths from the folder of the record
     complete: bool | UnsetType = UNSET  # set where a stage writes its record before it is done
 

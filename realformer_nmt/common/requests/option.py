@@ -51,9 +51,11 @@ def flag_of(each: "Field[Any]") -> str:
 
 
 def check(each: "Field[Any]", value: Any, choices: Collection[Any] | None) -> None:
-    """Refuse a value outside the option's choices or range."""
+    """Refuse an empty value, and one outside the option's choices or range."""
     spec, flag = spec_of(each), flag_of(each)
     for item in value if isinstance(value, tuple) else [value]:
+        if item == "" and value != each.default and not spec.last:
+            raise OptionError(f"{flag} '' is empty: give a value, or leave it out")
         if choices is not None and item is not None and item not in choices:
             raise OptionError(not_allowed(flag, str(item), [str(choice) for choice in choices]))
         if isinstance(item, int | float) and not isinstance(item, bool):

@@ -98,26 +98,27 @@ class Stage:
         record was made from other settings or files, or if an input is missing that it was not made from. With `fresh`,
         neither the status nor these differences count.
         """
-        self._check_paths(outputs)
-        if fresh:
-            return False
-        status = self.checked_status()
+        self._check_apart((self.record, *outputs))
+        written.check_folder(self.record.parent)
+        status = StageStatus() if fresh else self.status()
+        if status.record is None or status.differences:  # else it is this command's, whatever version wrote it
+            written.check_record(self.record, self.command)
+        self._check_differences(status)
         if status.record:
             self._check_missing_inputs(status.record.made_from.inputs)
         if status.done:
             written.settle(self.record)
             print(f"{self.record}: up to date")
-        return status.done
-
-    def _check_paths(self, outputs: Iterable[Path]) -> None:
-        """Refuse to write over an input, or over a file that this command did not write."""
-        for path in (self.record, *outputs):
-            if path.exists() and any(file.exists() and path.samefile(file) for file in self.inputs.values()):
-                raise UserError(f"output would overwrite its input {path}: name another --output")
-        written.check_folder(self.record.parent, self.command)
-        written.check_record(self.record, self.command)
+            return True
         for path in outputs:
             written.check_product(path, self.record, self.command)
+        return False
+
+    def _check_apart(self, outputs: Iterable[Path]) -> None:
+        """Refuse to write over an input."""
+        for path in outputs:
+            if path.exists() and any(file.exists() and path.samefile(file) for file in self.inputs.values()):
+                raise UserError(f"output would overwrite its input {path}: name another --output")
 
     def _check_missing_inputs(self, before: Mapping[str, Fingerprint]) -> None:
         """Refuse an input that is missing, unless the record was made from it: such a file may be removed."""
@@ -131,14 +132,12 @@ class Stage:
         """Return a path from the folder of the record, so that both can be moved together."""
         return os.path.relpath(path.parent.resolve() / path.name, self.record.parent.resolve())
 
-    def checked_status(self) -> StageStatus:
-        """Return the status; refuse a record of other settings or files, and one that cannot be read."""
-        status = self.status()
+    def _check_differences(self, status: StageStatus) -> None:
+        """Refuse a record of other settings or files, and one that cannot be read."""
         if status.differences and status.record is None:
             raise UserError(status.differences[0])
         if status.differences:
             raise UserError(self.refusal("; ".join(status.differences)))
-        return status
 
     def refusal(self, differences: str) -> str:
         """Return the message that refuses a record with differences."""
@@ -178,7 +177,7 @@ class Stage:
         """Write the record; if the stage is complete, refuse inputs that have changed since its origin."""
         if record.complete is not False:
             self._check_inputs(record.made_from.inputs)
-        records.write(self.record, record)
+        records.write(self.record, replace(record, written_by=written.writer(self.command)))
         written.settle(self.record)
 
     def _check_inputs(self, fingerprints: Mapping[str, Fingerprint]) -> None:

@@ -57,7 +57,10 @@ class SteppedStage(Stage):
     def start(self) -> Origin:
         """Return the origin of all steps; refuse a folder where a step is done with other settings or files."""
         has_done_step = any(file != self.record for file in self.record.parent.glob("*.json"))
-        before = self.checked_status().record if has_done_step else None
+        status = self.status()
+        if has_done_step or status.record is None:  # another program's settings.json has no record
+            self._check_differences(status)
+        before = status.record if has_done_step else None
         origin = self.origin(before)
         if before is None or origin != before.made_from:
             records.write(self.record, BegunRecord(settings=origin.settings, inputs=origin.inputs))

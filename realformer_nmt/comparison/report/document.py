@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
@@ -29,6 +30,7 @@ from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
 from realformer_nmt.comparison.report.outside_table import outside_table
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
+from realformer_nmt.comparison.results import results_file
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
@@ -52,12 +54,20 @@ REPORT = "report.html"
 
 def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
     """Refuse a folder with files of the same names that no comparison has written."""
-    outputs.check_folder(folder, "compare")
-    outputs.check_record(folder / RECORD, "compare")
-    if not outputs.holds_record(folder / RECORD, "compare"):
+    outputs.check_folder(folder)
+    if not is_comparison(folder):
         figures = [name for axis in (axis_plots.DEPTH, *axes) for name in (f"{metric}_by_{axis}.svg", f"{axis}.png")]
-        for name in (*TABLES, REPORT, *figures):
+        for name in (RECORD, *TABLES, REPORT, *figures):
             outputs.check_free(folder / name, "compare")
+
+
+def is_comparison(folder: Path) -> bool:
+    """Tell whether a folder has the results.json of a comparison, of this version or of an earlier one."""
+    try:
+        results_file.read(folder / RECORD)
+    except UserError:
+        return False
+    return True
 
 
 def write(results: Results, folder: Path) -> None:

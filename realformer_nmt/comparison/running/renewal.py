@@ -16,7 +16,7 @@ from realformer_nmt.evaluation.score import ScoreRequest
 from realformer_nmt.protocols.running import training_run
 
 SCORING = 2  # index of the first stage after the training and its average
-WRITERS = {SCORES: ("score", "evaluate"), TRANSLATIONS: ("translate",)}  # commands that write such a record
+WRITERS = {SCORES: "evaluate", TRANSLATIONS: "translate"}  # commands that write files beside such a record
 
 
 def renew(state: CellState) -> None:
@@ -38,7 +38,7 @@ def renew(state: CellState) -> None:
                 with locked(cell.folder / training_run.LOCK.format(0), "trains"):
                     training_run.set_aside(cell.folder)
             else:
-                outputs.void(stage.record, stage.request.subcommand)
+                remove(stage.record, stage.request.subcommand)
 
 
 def void_further_results(cell: Cell, records: Collection[Path] | None) -> None:
@@ -46,18 +46,24 @@ def void_further_results(cell: Cell, records: Collection[Path] | None) -> None:
 
     The grid may leave a test set out. Beside another model its scores would look like another cell's."""
     of_grid = [stage.record for stage in cell.stages]
-    for pattern, commands in WRITERS.items():
+    for pattern, command in WRITERS.items():
         for record in cell.folder.glob(pattern):
             if record not in of_grid and (records is None or record in records):
-                for command in commands:
-                    outputs.void(record, command)
+                remove(record, command)
+
+
+def remove(record: Path, command: str) -> None:
+    """Remove a record, even if it is damaged; the command may write over the files beside it."""
+    if record.is_file():
+        outputs.note(record, command, *(path for path in record.parent.iterdir() if path.is_file()))
+        record.unlink()
 
 
 def void_scores_of(cell: Cell, stage: CellStage) -> None:
     """Remove the record of the scores of a stage that runs again: beside another translation `score` refuses it."""
     for score in cell.requests(ScoreRequest):
         if score.translation == stage.record.parent:
-            outputs.void(score.output, score.subcommand)
+            remove(score.output, score.subcommand)
 
 
 def is_of_another_model(state: CellState) -> bool:

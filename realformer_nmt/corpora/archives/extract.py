@@ -105,7 +105,6 @@ class State:
 
     def check_free(self, paths: Collection[Path]) -> None:
         """Raise if a path exists although there is no record yet: the file is the user's."""
-        outputs.check_record(self._file, "fetch")
         if not self._file.is_file():
             for path in paths:
                 outputs.check_free(path, "fetch")

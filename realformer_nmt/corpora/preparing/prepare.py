@@ -25,6 +25,7 @@ from realformer_nmt.corpora.fetch import TEXTS, extracted_files, fetch_texts
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.preparing.binarise import binarise
 from realformer_nmt.corpora.preparing.clean_splits import write_texts
+from realformer_nmt.corpora.preparing.dropped_pairs import dropped_line, ratio_warning
 from realformer_nmt.corpora.preparing.encode_subwords import write_subwords
 from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
 from realformer_nmt.corpora.preparing.prepare_record import (
@@ -63,11 +64,10 @@ def run(request: PrepareRequest) -> int:
 
 def check_folder(job: PrepareJob, folder: PreparedFolder) -> None:
     """Raise if files that `prepare` did not write would be overwritten; a folder that it has begun may go on."""
-    outputs.check_folder(folder.path, "prepare")
-    outputs.check_record(folder.record, "prepare")
-    if outputs.holds_record(folder.record, "prepare") or begun_record(folder.path).is_file():
+    outputs.check_folder(folder.path)
+    if outputs.is_record(folder.record, "prepare") or begun_record(folder.path).is_file():
         return
-    filled = [folder.path / RECORDS, folder.text, folder.subwords, folder.subword_text, folder.data]
+    filled = [folder.record, folder.path / RECORDS, folder.text, folder.subwords, folder.subword_text, folder.data]
     extracted = [path for path in folder.path.glob(f"{TEXTS}/*") if not (path / STATE).is_file()] if job.corpus else []
     for path in (*filled, *extracted, *folder.path.glob("*.raw.*")):
         outputs.check_free(path, "prepare")
@@ -108,9 +108,10 @@ class PrepareSteps:
         members = fetch_texts(job.corpus, request.folder, job.archives, quiet=request.quiet) if job.corpus else {}
         counts = write_texts(job.parts(members), job.plan, request.workers, out, request.quiet)
         job.check_pairs(counts)
-        warnings = (prepare_job.ratio_warning(counts), prepare_job.shared_text_warning(job.own_files or {}))
-        for warning in filter(None, warnings):
-            print(warning, file=sys.stderr)
+        dropped = dropped_line(TEXT, sum(part.pairs for part in counts), [part.dropped for part in counts])
+        lines = (dropped, ratio_warning(counts), prepare_job.shared_text_warning(job.own_files or {}))
+        for line in filter(None, lines):
+            print(line, file=sys.stderr)
         return TextRecord(parts=counts)
 
     def learn(self, text: TextRecord, out: Path) -> SubwordsRecord:
@@ -131,6 +132,10 @@ class PrepareSteps:
             folder.text, folder.subwords, job.subwords, job.plan, request.workers, out, request.quiet
         )
         job.check_encoded_pairs(pieces)
+        dropped = [counts.dropped for counts in pieces.values()]
+        pairs = sum(counts.pairs for counts in pieces.values()) + sum(sum(counts.values()) for counts in dropped)
+        if line := dropped_line(SUBWORD_TEXT, pairs, dropped):
+            print(line, file=sys.stderr)
         return SubwordTextRecord(pieces=pieces)
 
     def binarise(self, out: Path) -> BinarisedRecord:
@@ -155,6 +160,7 @@ class PrepareSteps:
         job = self.job
         steps = {TEXT: text, SUBWORDS: subwords, SUBWORD_TEXT: encoded, DATA: data}
         return PrepareRecord(
+            written_by=outputs.writer("prepare"),
             corpus=job.name,
             published=job.corpus.published if job.corpus else None,
             source=job.plan.source,

@@ -17,7 +17,6 @@ from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS
 from realformer_nmt.data_bins.languages import check_language
 from realformer_nmt.data_bins.prepared_folder import TEXT
 
-MANY = 1 / 4  # of the training pairs: the filter drops fewer from a corpus that it suits
 DEFAULT_PROTOCOL = TextProtocol(  # for files that no manifest describes
     normalise_punctuation=False,
     remove_nonprinting=True,
@@ -95,18 +94,6 @@ def describe(corpus: Corpus) -> dict[str, object]:
         for split, parts in corpus.splits().items()
     }
     return {**parts, "archives": {archive.name: archive.packings[0].check for archive in corpus.archives}}
-
-
-def ratio_warning(parts: Sequence[PartCounts]) -> str | None:
-    """Return a warning if the ratio of lengths drops many training pairs, as of a language without spaces."""
-    training = [part for part in parts if part.split == "train"]
-    pairs, dropped = sum(part.pairs for part in training), sum(part.dropped.get("ratio", 0) for part in training)
-    if dropped <= MANY * pairs:
-        return None
-    return (
-        f"{TEXT}: {dropped:,} of {pairs:,} training pairs were dropped because one side has many times the words of "
-        "the other; for a language without spaces between words, give a larger --ratio, such as 1000"
-    )
 
 
 def shared_text_warning(parts: Mapping[str, Sequence[Files]]) -> str | None:
@@ -208,6 +195,18 @@ def check_own_files(request: PrepareRequest) -> None:
             raise UserError(f"--source, --target: {error}") from error
     if request.source == request.target:
         raise UserError(f"--source {request.source} and --target {request.target}: fairseq needs two different names")
+    for split in SPLITS:
+        for source, target in getattr(request, split):
+            if (language_in(source), language_in(target)) == (request.target, request.source):
+                raise UserError(
+                    f"--{split} {source} {target}: --source is {request.source} and --target {request.target}, and "
+                    "the names of the files say the other order: swap the files, or the languages"
+                )
+
+
+def language_in(file: Path) -> str:
+    """Return the language that a file's name ends with, such as en of a.en or a.en.gz."""
+    return file.name.removesuffix(".gz").rpartition(".")[2]
 
 
 def with_options(protocol: TextProtocol, request: PrepareRequest) -> TextProtocol:

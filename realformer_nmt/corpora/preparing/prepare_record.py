@@ -84,6 +84,7 @@ class CleaningSettings:
 class PrepareRecord(Struct, frozen=True, kw_only=True):
     """prepare.json; a field with a default was not recorded by every version."""
 
+    written_by: str | UnsetType = UNSET  # the command; version 0.3.0 and older did not record it
     corpus: str
     published: str | None = None  # the name of its test set in the table of published figures
     source: str

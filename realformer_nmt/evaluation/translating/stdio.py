@@ -54,7 +54,7 @@ def _run_with_stdin(
 ) -> int:
     """Run a request for the text of standard input, which becomes input.txt once it is checked."""
     path, record = request.output / INPUT, request.output / RECORD
-    outputs.check_folder(request.output, COMMAND)
+    outputs.check_folder(request.output)
     if not _is_recorded(path, record):
         outputs.check_product(path, record, COMMAND)
     with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ DATA = ("dict.txt", "dict.*.txt", "*.idx", PREPARED)
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder with data, or with files of another program. Empty files, such as a new log, do not count."""
-    outputs.check_folder(folder, "train")
+    outputs.check_folder(folder)
     if _first(folder, RUN):
         return
     data = _first(folder, DATA)

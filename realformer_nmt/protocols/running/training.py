@@ -1,5 +1,6 @@
 """Run `realformer-nmt train`: check all that can be checked before, then train."""
 
+import dataclasses
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -10,13 +11,16 @@ from msgspec.structs import replace
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.stages.stage import Stage
+from realformer_nmt.corpora import manifest
 from realformer_nmt.fairseq_patches.checkpoints.resume_checks import check_same_model
 from realformer_nmt.fairseq_patches.options.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
 from realformer_nmt.protocols.command import Machines
+from realformer_nmt.protocols.protocol import corpora
 from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
 from realformer_nmt.protocols.running.carried_subwords import carried_counts
@@ -26,6 +30,7 @@ from realformer_nmt.protocols.train import TrainRequest
 
 
 def run(request: TrainRequest) -> int:
+    check_corpus(request)
     if request.dry_run:
         print_command(request)
         return 0
@@ -49,6 +54,14 @@ def run(request: TrainRequest) -> int:
     check_outcome(planned)
     record = replace(summary(planned), carry_embeddings=carried_counts(stage, cfg, request.fresh), words=planned.flags)
     return Training(stage, record, machines, request.fresh).run(planned.command())
+
+
+def check_corpus(request: TrainRequest) -> None:
+    """Refuse a --corpus that is neither the prepared one nor one that a protocol may have settings for."""
+    prepared = fairseq_command.preparation(dataclasses.replace(request, corpus=None)).name
+    names = sorted({*manifest.shipped(), *corpora(request.protocol), prepared} - {""})
+    if request.corpus not in (None, *names):
+        raise UserError(not_allowed("--corpus", str(request.corpus), names))
 
 
 def print_command(request: TrainRequest, prefix: str = "") -> None:

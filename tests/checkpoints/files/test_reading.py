@@ -85,6 +85,13 @@ def test_a_hostile_number_of_numpy_is_refused(tmp_path: Path) -> None:
             print(name, reading.load(tmp_path / "a.pt"))
 
 
+def test_a_step_beyond_64_bits_is_refused_without_torchs_stack(tmp_path: Path) -> None:
+    tensor = hostile_pickles.tensors(b"")["tensor of a step beyond 64 bits"]
+    (tmp_path / "a.pt").write_bytes(hostile_pickles.packed(tensor))
+    with pytest.raises(UserError, match=r"a\.pt: it is not a complete checkpoint \(a tensor has no such shape\)"):
+        reading.load(tmp_path / "a.pt")
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(), st.lists))
 def test_plain_values(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:

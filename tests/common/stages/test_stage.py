@@ -60,14 +60,26 @@ def test_what_it_is_made_from_is_not_written_over(folder: Path, fresh: bool) -> 
 
 
 def test_what_is_no_record_is_not_written_over(folder: Path) -> None:
-    cut, foreign_record = (folder / "average.json").read_bytes()[:40], b'{\n  "name": "theirs"\n}'
-    for content, allowed in ((b"PK\x03\x04", False), (foreign_record, False), (b"{", True), (b"", True), (cut, True)):
+    cut = (folder / "average.json").read_bytes()[:-40]
+    for content, allowed in ((b"PK\x03\x04", False), (cut, False), (b"", True)):
         (folder / "average.json").write_bytes(content)
         if allowed:
             assert not stage(folder).is_up_to_date(fresh=True)
         else:
-            with pytest.raises(UserError, match=r"average\.json exists and was not written"):
+            with pytest.raises(UserError, match=r"average\.json exists, and nothing says"):
                 stage(folder).is_up_to_date(fresh=True)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_record_of_before_is_continued_and_not_written_over(folder: Path, complete: bool) -> None:
+    """Version 0.3.0 did not record which command had written it."""
+    content = checksummed_json.read(folder / "average.json", "")
+    assert content.pop("written_by") == "realformer-nmt average"
+    checksummed_json.write(folder / "average.json", {**content, "complete": complete})
+    assert stage(folder).is_up_to_date(fresh=False) == complete
+    for other, fresh in ((stage(folder), True), (stage(folder, last=3), False)):
+        with pytest.raises(UserError, match=r"average\.json exists, and nothing says"):
+            other.is_up_to_date(fresh)
 
 
 def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -> None:
@@ -117,10 +129,10 @@ def test_an_output_that_was_replaced_is_not_overwritten_unasked(folder: Path) ->
     assert (folder / "average.pt").read_text() == "theirs"
 
 
-def test_a_record_of_before_or_a_changed_one_is_refused_by_its_name(folder: Path) -> None:
+def test_a_record_without_its_checksum_is_refused_by_its_name(folder: Path) -> None:
     record = folder / "average.json"
     content = checksummed_json.read(record, "")
-    for text in (json.dumps(content), json.dumps({**content, "seal": "0"}), "{"):
+    for text in (json.dumps(content), json.dumps({**content, "seal": "0"})):
         record.write_text(text)
         with pytest.raises(UserError, match=r"average\.json .*use --fresh to redo it"):
             stage(folder).is_up_to_date(fresh=False)
@@ -160,7 +172,7 @@ def test_a_record_stays_until_its_outputs_are_written_over(folder: Path) -> None
     before = record.read_bytes()
     (folder / "mine.pt").write_text("mine")
     again.new_origin()
-    with pytest.raises(UserError, match=r"mine\.pt exists and was not written"), again.claimed(folder / "mine.pt"):
+    with pytest.raises(UserError, match=r"mine\.pt exists, and nothing says"), again.claimed(folder / "mine.pt"):
         pytest.fail("it is written over")
     assert record.read_bytes() == before
     with again.claimed(folder / "average.pt"):

@@ -80,6 +80,9 @@ def test_scores_that_cannot_be_used_do_not_cost_the_training(
     again = CellState(cells[DONE[0]])
     assert [stage.done for stage in again.stages[:2]] == [True, True]
     assert again.differences == []
+    texts = (cell_folder / "translation").glob("hypotheses.*")  # which the command writes again where it has to
+    is_whole = (name, change) != ("translation/translation.json", cut)
+    assert again.cell.stages[2].request.stage().is_up_to_date(False, *texts) == is_whole
 
 
 @pytest.mark.parametrize("name", ["translation", "translation/hypotheses.txt"])

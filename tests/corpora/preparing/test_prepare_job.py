@@ -112,6 +112,7 @@ def test_training_pairs_of_a_language_without_spaces_are_not_lost_in_silence(
     counts = PrepareSteps(job(request), PreparedFolder(tmp_path), request).clean(out)
     assert [part.kept for part in counts.parts] == [rest, 40]
     warned = capsys.readouterr().err
+    assert ("text: 35 of 80 pairs dropped: 35 ratio\n" in warned) == (rest < 40)
     assert ("35 of 40 training pairs were dropped because one side has many times the words" in warned) == (rest < 40)
     assert ("--ratio" in warned) == (rest < 40)
 

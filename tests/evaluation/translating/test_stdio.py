@@ -74,7 +74,7 @@ def test_an_input_txt_of_the_users_own_is_not_written_over(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a b\n")))
     model = saved.save(tmp_path / "a.pt", saved.state(toy_corpus))
     words = ["--data", toy_corpus, "--subwords", "none", "--input", "-", "--output", tmp_path, "--fresh"]
-    with pytest.raises(UserError, match=r"input\.txt exists and was not written by"):
+    with pytest.raises(UserError, match=r"input\.txt exists, and nothing says"):
         argv.read(TranslateRequest, model, *words).run()
     assert (tmp_path / "input.txt").read_text() == "own\n"
 

@@ -157,9 +157,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     del state["model"]["decoder.layers.0.fc1.bias"]
     torch.save(state, tmp_path / "checkpoint5.pt")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / translation_record.RECORD).write_text(
-        json.dumps({"files": {}, "decoding": {}, "checkpoints": []})
-    )
+    (tmp_path / "out" / translation_record.RECORD).write_text(json.dumps({"written_by": "realformer-nmt translate"}))
     with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: .*fc1\.bias"):
         translated(tmp_path, toy_corpus, tmp_path, "--fresh")
     assert [file.name for file in (tmp_path / "out").iterdir()] == [".translation.json.begun"]
@@ -186,7 +184,7 @@ def test_a_record_stays_where_nothing_can_be_translated(
         model.write_bytes(b"no checkpoint")
     (tmp_path / "out").mkdir()
     record = tmp_path / "out" / translation_record.RECORD
-    record.write_text(json.dumps({"files": {}, "decoding": {}, "checkpoints": []}))
+    record.write_text(json.dumps({"written_by": "realformer-nmt translate"}))
     before = record.read_bytes()
     with pytest.raises((UserError, FileNotFoundError), match=message):
         translated(tmp_path, toy_corpus, tmp_path, *options, "--fresh")

@@ -74,6 +74,7 @@ def texts(folder: Path) -> None:
     for name, content in files.items():
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
+    (folder / "itself").symlink_to("itself")
     (folder / "unreadable").symlink_to("/proc/self/mem")  # which root cannot read either
     for name in ("damaged", "begun"):
         (folder / name / "stages").mkdir(parents=True)

@@ -60,9 +60,11 @@ TEXTS = _of(
     ("negative vocabulary", _train("ok.en ok.de") + " --vocabulary -5", r"--vocabulary -5: allowed is"),
     ("vocabulary too large", "ok.en ok.de --held-out 2 --vocabulary 90000", r"cannot learn 90000 pieces: "),
     ("no process", _train("ok.en ok.de") + " --workers 0", r"--workers 0: allowed is 1 to 1,024"),
+    ("languages the other way", _train("ok.en ok.de") + " --source de --target en", r"ok\.en ok\.de: .*other order"),
+    ("a link to itself", _train("itself ok.de"), r"itself: Too many levels of symbolic links"),
     ("one language", _train("ok.en ok.de") + " --target en", r"--source en and --target en: .* two different"),
     ("a path as language", _train("ok.en ok.de") + " --target ../de", r"'\.\./de' names no language: allowed are"),
-    ("into a file", _train("ok.en ok.de") + " --folder ok.en", r"ok\.en exists and was not written by"),
+    ("into a file", _train("ok.en ok.de") + " --folder ok.en", r"ok\.en is not a folder: name another one"),
     (
         "other settings",
         _train("ok.en ok.de") + " --folder begun",
@@ -146,7 +148,8 @@ TRAINS = _of(
     ("damaged prepare.json", "--data prep_cut/data-bin", r"prepare\.json is damaged: "),
     ("foreign prepare.json", "--data prep_list/data-bin", r"json is damaged: .*object"),
     ("other subwords", "--data prep/data-bin --subwords moses_bpe", r"says sentencepiece"),
-    ("damaged train.json", "--data data --folder damaged", r"train\.json is damaged: .*--fresh"),
+    ("damaged train.json", "--data data --folder damaged", r"train\.json exists, and nothing says .* or remove it"),
+    ("unknown corpus", "--data data --corpus nope", r"--corpus nope is not one of"),
 )
 
 AVERAGES = _of(
@@ -165,7 +168,9 @@ AVERAGES = _of(
     ("none of a folder", "folder --last 3", r"asked for 3 epoch checkpoints, found 0 in folder: none"),
     ("the last none", "folder --last 0", r"--last 0: allowed is 1 or more"),
     ("a file as folder", "good.pt --last 1", r"good\.pt is not a folder"),
-    ("into a file's folder", "good.pt --output ok.en/average.pt", r"ok\.en exists and was not written by"),
+    ("a link to itself", "itself", r"itself is a link to itself|itself: no such file"),
+    ("into the folder", "good.pt --output .", r"\. is a folder, and a file is needed"),
+    ("into a file's folder", "good.pt --output ok.en/average.pt", r"ok\.en is not a folder: name another one"),
 )
 
 INSPECTIONS = _of(
@@ -230,6 +235,12 @@ SCORES = _of(
     ("no seed", "hyp --reference ok.de --seed 0", r"--seed 0: allowed is 1 to 4,294,967,295"),
     ("negative samples", "hyp --reference ok.de --bootstrap -1", r"--bootstrap -1: allowed is 0, for none, or 40 to"),
     ("checkpoint gone", "hyp --reference ok.de --bootstrap 0", r"gone\.pt: no such file"),
+    ("no such source", "hyp --reference ok.de --source absent", r"absent: no such file"),
+    (
+        "another's record",
+        "hyp --reference ok.de --training damaged/stages/text.json",
+        r"no training: it has no sessions",
+    ),
     ("damaged training", "hyp --reference ok.de --training damaged/train.json", r"train\.json is damaged"),
 ) + _of(
     "significance",
@@ -289,5 +300,6 @@ CONTRADICTIONS = [  # argparse says these, with its usage before
     Mistake("average: last and best", "average a --last 1 --best 1", "argument --best: not allowed with .*--last"),
     Mistake("translate: two halves", "translate a --fp16 --bf16", "argument --bf16: not allowed with .*--fp16"),
     Mistake("compare: plan and report", "compare g --plan --report", "argument --report: not allowed with .*--plan"),
+    Mistake("train: two ports", "train --master a:b:c", "argument --master: 'a:b:c': allowed is HOST:PORT"),
     Mistake("average: no number", "average a --last two", "argument --last: invalid int value: 'two'"),
 ]
