@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_type_hints
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -37,6 +37,7 @@ UNREADABLE = (
     "the body cannot be read: send JSON in UTF-8, without deep nesting and without numbers of thousands of digits"
 )
 JSON_TYPE = re.compile(r"application/(.*\+)?json")
+SHOULD = re.compile(r"^\w+ should")  # how pydantic's messages begin
 SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
 
@@ -178,8 +179,10 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        message = mistakes(error) if is_json(request) else "send JSON, with the header Content-Type: application/json"
-        return RefusalError(422, message).response()
+        if not is_json(request):
+            return RefusalError(422, "send JSON, with the header Content-Type: application/json").response()
+        fields = get_type_hints(request.scope["endpoint"])["body"].model_fields
+        return RefusalError(422, mistakes(error, fields)).response()
 
     @app.exception_handler(HTTPException)
     async def elsewhere(request: Request, error: HTTPException) -> Response:
@@ -200,8 +203,22 @@ def is_json(request: Request) -> bool:
     return JSON_TYPE.fullmatch(media_type) is not None
 
 
-def mistakes(error: RequestValidationError) -> str:
+def mistakes(error: RequestValidationError, fields: Collection[str]) -> str:
+    """Return a sentence for each mistake; only unknown fields if there are any, since others may follow from them."""
     errors = error.errors()
-    named = [f"{'.'.join(str(part)[:100] for part in each['loc'][1:]) or 'body'}: {each['msg']}" for each in errors]
+    errors = [each for each in errors if each["type"] == "extra_forbidden"] or errors
     more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
-    return printable("; ".join(named[:SHOWN]) + more)
+    return printable("; ".join(sentence(each, fields) for each in errors[:SHOWN]) + more)
+
+
+def sentence(mistake: Mapping[str, Any], fields: Collection[str]) -> str:
+    """Return pydantic's description of a mistake as a sentence about the field."""
+    name = ".".join(str(part)[:100] for part in mistake["loc"][1:]) or "the body"
+    match mistake["type"]:
+        case "json_invalid":
+            return f"the body is not JSON: {mistake['ctx']['error']}, at character {mistake['loc'][1]}"
+        case "extra_forbidden":
+            return not_allowed("field", name, fields)
+        case "missing":
+            return f"{name} is missing"
+    return f"{name} {SHOULD.sub('must', mistake['msg'])}"
