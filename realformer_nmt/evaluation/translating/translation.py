@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec import UNSET, convert, to_builtins
 from msgspec.structs import replace
 
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import read_lines, sha256, without_mark, write_lines
@@ -34,6 +35,10 @@ from realformer_nmt.kernels.precision import EXACT
 
 
 def run(request: TranslateRequest) -> int:
+    if not request.says_corpus():
+        path = request.checkpoints[0]
+        translation_checks.check_translates(path, checkpoint_fields.without_weights(path))
+        request = text_pipeline.with_corpus(request, path)
     return streamed(fill, is_up_to_date, request, HYPOTHESES)
 
 
