@@ -132,6 +132,7 @@ def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path
     subwords = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
     if not any(subwords):
         return Generated(subwords, None, subwords)
+    translation_checks.check_lengths(request.checkpoints, text, subwords)
     with tempfile.TemporaryDirectory() as data:
         subsets.binarise(subwords, corpus.data, "input", corpus.source, corpus.target, Path(data))
         return generate(Path(data), "input", len(subwords), arguments(request, corpus), folder, jobs=request.jobs)
