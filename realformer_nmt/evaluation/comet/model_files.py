@@ -73,6 +73,6 @@ def snapshot(model: str) -> Path:
         except Exception as error:
             raise UserError(
                 f"--comet {model}: no such folder, and taken for a name of the hub it cannot be downloaded "
-                f"({one_line(error)[:200]}): name a folder that exists, or connect to the internet and log in where the "
-                "model asks for it"
+                f"({one_line(error)[:200]}): name a folder that exists, or connect to the internet, and log in "
+                "where the model asks for it"
             ) from error
