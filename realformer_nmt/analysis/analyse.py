@@ -43,8 +43,8 @@ class AnalyseRequest(Request):
         """Folder to fill."""
         if self.output:
             return self.output
-        run, *others = self.models
-        if others or not run.is_dir():
+        run, *further = self.models
+        if further or not run.is_dir():
             raise UserError("pass --output FOLDER: only for the folder of one run there is a default, RUN/analysis")
         return run / "analysis"
 
