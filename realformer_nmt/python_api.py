@@ -54,7 +54,7 @@ def export(model: str | Path, **options: Any) -> Path:
 
 def analyse(*models: str | Path, **options: Any) -> Path:
     """Look into trained models; return the record, beside which the figures lie."""
-    return Path(_run("analyse", models=models, **options).output, "analysis.json")
+    return Path(_run("analyse", models=models, **options).folder, "analysis.json")
 
 
 def run(corpus: str, **options: Any) -> Path:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
@@ -21,13 +22,14 @@ class AnalyseRequest(Request):
     subcommand: ClassVar[str] = "analyse"
     implementation: ClassVar[str] = "realformer_nmt.analysis.analysis_run"
     examples: ClassVar[str] = """examples:
-  realformer-nmt analyse runs/pre_ln runs/realformer --output analysis
-  realformer-nmt analyse runs/realformer --sentence "A dog runs." --output dog
+  realformer-nmt analyse run
+  realformer-nmt analyse runs/cells/pre_ln-18-s1 runs/cells/realformer-18-s1 --output runs/analysis
+  realformer-nmt analyse run --sentence "A dog runs." --output dog
   realformer-nmt analyse run/average.pt --data data/data-bin --subset test --alignment test.links --output analysis
 """
 
     models: tuple[Path, ...] = argument("a run's folder, or a checkpoint (.pt)", metavar="RUN_OR_CHECKPOINT")
-    output: Path = option("folder to fill", metavar="FOLDER")
+    output: Path | None = option("folder to fill (default for one run: RUN/analysis)", None, metavar="FOLDER")
     data: Path | None = option("default: the one the model was trained on", None, metavar="DATA-BIN")
     subset: str = option("part of the data-bin to read (default: valid)", "valid")
     sentences: int = option(f"read N of them at most (default: {SENTENCES})", SENTENCES, metavar="N", range=whole(1))
@@ -35,6 +37,16 @@ class AnalyseRequest(Request):
     sentence: str | None = option("translate it and draw every head of every layer for it", None, metavar="TEXT")
     cpu: bool = option("use the CPU even if there is a GPU", False)
     fresh: bool = option(HELP, False, old_flag="--anew")
+
+    @property
+    def folder(self) -> Path:
+        """Folder to fill."""
+        if self.output:
+            return self.output
+        run, *further = self.models
+        if further or not run.is_dir():
+            raise UserError("pass --output FOLDER: only for the folder of one run there is a default, RUN/analysis")
+        return run / "analysis"
 
 
 REQUEST = AnalyseRequest

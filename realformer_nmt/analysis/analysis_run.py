@@ -69,7 +69,7 @@ def run(request: AnalyseRequest) -> int:
         outputs=stage.fingerprints(*files),
     )
     stage.write(record)
-    print(f"{request.output / RECORD}: {len(records)} models, {len(files)} figures")
+    print(f"{request.folder / RECORD}: {len(records)} models, {len(files)} figures")
     return 0
 
 
@@ -128,7 +128,7 @@ def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[
     inputs |= {"alignment": request.alignment} if request.alignment else {}
     settings = {"subset": request.subset, "sentences": request.sentences, "sentence": request.sentence}
     settings |= number_of_models(request.models) | ({"aligned": True} if request.alignment else {})
-    return Stage("analyse", request.output / RECORD, settings, inputs)
+    return Stage("analyse", request.folder / RECORD, settings, inputs)
 
 
 def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:

@@ -59,6 +59,7 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
     (r"SyntaxError: (.*) \(<unknown>", "an option that holds a table or a list is not written as in Python: {0}"),
     (r"JSONDecodeError: (.*)", "an option that holds JSON is not written as in JSON: {0}"),
 )
+NUMPY = re.compile(r"np\.\w+\((-?\d+)\)")  # a number as numpy 2 writes it
 SPOKEN = (  # errors whose messages are written for users
     *("AssertionError", "ValueError", "Exception", "ImportError", "OSError", "FileNotFoundError"),
     "FloatingPointError",
@@ -79,7 +80,7 @@ def foreseen_message(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.errno:
         return of_system(error)
     for pattern, saying in SAYINGS:
-        if match := re.search(pattern, f"{kind}: {message}", re.DOTALL):
+        if match := re.search(pattern, NUMPY.sub(r"\1", f"{kind}: {message}"), re.DOTALL):
             return one_line(saying.format(*match.groups()))
     return None
 

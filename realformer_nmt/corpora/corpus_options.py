@@ -16,7 +16,12 @@ GROUP = "the corpus: a prepared folder, or the other options"
 class CorpusOptions(Request):
     """Base of requests that read text as a model does."""
 
-    prepared: Path | None = option("folder of `realformer-nmt prepare`", None, metavar="FOLDER", group=GROUP)
+    prepared: Path | None = option(
+        "folder of `realformer-nmt prepare` (default: the one that the model was trained on)",
+        None,
+        metavar="FOLDER",
+        group=GROUP,
+    )
     data: Path | None = option("data-bin of the trained model", None, metavar="FOLDER", group=GROUP)
     subwords: str | None = option("how the data-bin was split into subwords", None, choices=METHODS, group=GROUP)
     subwords_folder: Path | None = option("folder with the subword model", None, metavar="FOLDER", group=GROUP)
@@ -25,4 +30,4 @@ class CorpusOptions(Request):
     )
 
     def says_corpus(self) -> bool:
-        return self.prepared is not None or self.data is not None
+        return any(value is not None for value in (self.prepared, self.data, self.subwords))

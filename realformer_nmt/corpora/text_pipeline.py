@@ -1,10 +1,12 @@
 """The preparation of a corpus, as far as translating and scoring depend on it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import TypeVar
 
+from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_record
@@ -14,6 +16,8 @@ from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.corpora.subwords import Lines, Surface, encoder, renew
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
+
+SomeOptions = TypeVar("SomeOptions", bound=CorpusOptions)
 
 
 @dataclass(frozen=True)
@@ -59,17 +63,28 @@ class TextPipeline:
         return {**{name: getattr(self, name) for name in names}, "steps": str(self.steps)}
 
 
+def with_corpus(options: SomeOptions, checkpoint: Path) -> SomeOptions:
+    """Return the options with the prepared folder that a model was trained on, unless they name a corpus."""
+    if options.says_corpus():
+        return options
+    folder = model_in_run.trained_on(checkpoint).parent
+    if not PreparedFolder(folder).record.is_file():
+        raise UserError(
+            f"{checkpoint} was trained on a data-bin that `prepare` has not made: pass --data DATA-BIN and --subwords, "
+            "in Python data= and subwords="
+        )
+    return replace(options, prepared=folder)
+
+
 def requested(options: CorpusOptions) -> TextPipeline:
     """Return the preparation of a prepared folder or of the other options; raise if both are passed."""
-    needed = {"--data": options.data, "--subwords": options.subwords}
     if options.prepared is None:
-        missing = [flag for flag, value in needed.items() if value is None]
-        if missing:
-            raise UserError(f"pass --prepared FOLDER, or {' and '.join(missing)} too")
-        return of_data_bin(options, options.data or Path(), options.subwords or "")
-    excess = {**needed, "--subwords-folder": options.subwords_folder, "--hyphens": options.hyphens}
-    for flag, value in excess.items():
-        if value is not None:
+        if options.data is None or options.subwords is None:
+            raise UserError(f"pass --data DATA-BIN and --subwords, one of {', '.join(METHODS)}; or --prepared FOLDER")
+        return of_data_bin(options, options.data, options.subwords)
+    for name in ("data", "subwords", "subwords_folder", "hyphens"):
+        if getattr(options, name) is not None:
+            flag = f"--{name.replace('_', '-')}"
             raise UserError(f"{options.prepared}/prepare.json says the same as {flag}: pass one of the two")
     return read(options.prepared)
 

@@ -1,4 +1,4 @@
-"""`realformer-nmt significance A.json B.json ...`: whether the differences to A are significant."""
+"""`realformer-nmt significance A B ...`: whether the differences to A are significant."""
 
 import logging
 import textwrap
@@ -17,7 +17,7 @@ from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.evaluation import agreement, metric_table, metrics
+from realformer_nmt.evaluation import agreement, metric_table, metrics, tested_system
 from realformer_nmt.evaluation.exchanges import FEW, Exchanges
 from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, shown
 from realformer_nmt.evaluation.segment_mean import SegmentMean
@@ -48,10 +48,14 @@ class SignificanceRequest(Request):
     subcommand: ClassVar[str] = "significance"
     implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = (
-        "example: realformer-nmt significance runs/pre_ln.json runs/admin.json runs/realformer.json"
+        "example: realformer-nmt significance runs/cells/pre_ln-18-s1 runs/cells/realformer-18-s1 --metrics bleu chrf"
     )
 
-    runs: tuple[Path, ...] = argument("two or more files of `realformer-nmt score`", metavar="RUN.JSON")
+    runs: tuple[Path, ...] = argument(
+        "two or more runs: their folders, whose run.json is read, or files of `realformer-nmt score`",
+        metavar="RUN",
+        parse=tested_system.parse_run,
+    )
     test: str = option("ar (default): approximate randomisation; bs: bootstrap", "ar", choices=TESTS)
     metrics: tuple[str, ...] = option(
         f"one or more of {', '.join(metric_table.tested_metrics())}",

@@ -12,6 +12,7 @@ from realformer_nmt.evaluation.run_record import RunRecord, Score
 from realformer_nmt.evaluation.segment_mean import as_lines
 
 WRITER = "`realformer-nmt score` writes it"
+SCORES = "run.json"  # in a run's folder
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ class System:
         if score is None or not score.segments:
             raise UserError(f"{self.name} has no scores of segments in {metric}: `score --{metric} MODEL` keeps them")
         return score
+
+
+def parse_run(argument: str) -> Path:
+    """Return the file of scores for an argument of the command line: this file, or run.json in a run's folder."""
+    path = Path(argument)
+    return path / SCORES if path.is_dir() else path
 
 
 def read(path: Path) -> System:

@@ -53,10 +53,10 @@ class ExportRequest(CorpusOptions):
     subcommand: ClassVar[str] = "export"
     implementation: ClassVar[str] = __name__
     examples: ClassVar[str] = """examples:
-  realformer-nmt export runs/admin-18 --to fairseq --output plain
+  realformer-nmt export runs/cells/admin-18-s1 --to fairseq --output plain
   realformer-nmt export run/average.pt --prepared data --to fairseq --output plain
-  realformer-nmt export runs/admin-18 --to ctranslate2 --precision int8 --output quick
-  realformer-nmt export runs/realformer-18 --to onnx --output graphs
+  realformer-nmt export runs/cells/admin-18-s1 --to ctranslate2 --precision int8 --output quick
+  realformer-nmt export runs/cells/realformer-18-s1 --to onnx --output graphs
 """
 
     model: Path = argument("a run's folder, or a checkpoint (.pt) of this package", metavar="RUN_OR_CHECKPOINT")

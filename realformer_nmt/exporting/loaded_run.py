@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import NamedTuple
@@ -29,7 +28,6 @@ from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
 from realformer_nmt.model.models.model import TranslationModel
-from realformer_nmt.serving.translator import trained_in
 
 RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
 
@@ -90,7 +88,7 @@ def load(model: Path, options: CorpusOptions) -> LoadedRun:
     hashes = {path.name: sha256(path)} if path.is_file() else {}
     state = checkpoint_fields.without_weights(path)
     check_translates(path, state)
-    corpus = text_pipeline.requested(options if options.says_corpus() else replace(options, prepared=trained_in(path)))
+    corpus = text_pipeline.requested(text_pipeline.with_corpus(options, path))
     check_same_languages(path, state, corpus)
     for name, file in inputs(path, corpus).items():
         if file.is_file() and name not in hashes:

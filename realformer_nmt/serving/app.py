@@ -1,18 +1,14 @@
 """HTTP interface of the server."""
 
 import asyncio
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
-from starlette.responses import Response
 
 from realformer_nmt.analysis.hooks import CHAINS
-from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import choose, not_allowed
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.common.version import VERSION
@@ -23,6 +19,7 @@ from realformer_nmt.serving.handlers import AttentionWork, TranslationWork
 from realformer_nmt.serving.http_errors import RefusalError, disconnected
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.middleware import Guard
+from realformer_nmt.serving.refusals import add_refusals
 from realformer_nmt.serving.served_models import Served
 
 REFUSALS = {
@@ -33,11 +30,6 @@ REFUSALS = {
     503: "too many requests wait; ask again after Retry-After seconds",
     504: "the answer was not ready in time",
 }
-UNREADABLE = (
-    "the body cannot be read: send JSON in UTF-8, without deep nesting and without numbers of thousands of digits"
-)
-JSON_TYPE = re.compile(r"application/(.*\+)?json")
-SHOWN = 3  # errors of a request that its answer lists
 MOST_WEIGHTS = 250_000  # of an answer
 
 
@@ -163,45 +155,3 @@ def translation(hypotheses: list[Any], aligned: bool) -> schemas.Translation:
         for each in hypotheses
     ]
     return schemas.Translation(source=hypotheses[0].source, hypotheses=answers)
-
-
-def add_refusals(app: FastAPI) -> None:
-    """Add handlers that answer every error with one sentence in {"error": ...}."""
-
-    @app.exception_handler(RefusalError)
-    async def refused(_: Request, refusal: RefusalError) -> Response:
-        return refusal.response()
-
-    @app.exception_handler(UserError)
-    async def impossible(_: Request, error: UserError) -> Response:
-        return RefusalError(422, one_line(error)).response()
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        message = mistakes(error) if is_json(request) else "send JSON, with the header Content-Type: application/json"
-        return RefusalError(422, message).response()
-
-    @app.exception_handler(HTTPException)
-    async def elsewhere(request: Request, error: HTTPException) -> Response:
-        """Answer other errors; FastAPI's 400 is for a body that cannot be read."""
-        unreadable = error.status_code == 400
-        detail = UNREADABLE if unreadable else f"{error.detail}; /openapi.json says what there is"
-        message = f"{request.method} {printable(request.url.path[:100])}: {detail}"
-        return RefusalError(422 if unreadable else error.status_code, message, error.headers).response()
-
-    @app.exception_handler(Exception)
-    async def unforeseen(_: Request, error: Exception) -> Response:
-        return RefusalError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
-
-
-def is_json(request: Request) -> bool:
-    """Tell whether the request has a media type that FastAPI reads as JSON."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return JSON_TYPE.fullmatch(media_type) is not None
-
-
-def mistakes(error: RequestValidationError) -> str:
-    errors = error.errors()
-    named = [f"{'.'.join(str(part)[:100] for part in each['loc'][1:]) or 'body'}: {each['msg']}" for each in errors]
-    more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
-    return printable("; ".join(named[:SHOWN]) + more)

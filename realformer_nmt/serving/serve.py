@@ -19,8 +19,8 @@ class ServeRequest(Limits, CorpusOptions):
     subcommand: ClassVar[str] = "serve"
     implementation: ClassVar[str] = "realformer_nmt.serving.serving_run"
     examples: ClassVar[str] = """examples:
-  realformer-nmt serve runs/realformer-18
-  realformer-nmt serve runs/post_ln-6 runs/realformer-6 --precision int8 --port 0
+  realformer-nmt serve runs/cells/realformer-18-s1
+  realformer-nmt serve runs/cells/post_ln-6-s1 runs/cells/realformer-6-s1 --precision int8 --port 0
 """
 
     runs: tuple[Path, ...] = argument("a run's folder, or a checkpoint (.pt)", metavar="RUN")

@@ -5,7 +5,6 @@ import math
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -181,22 +180,10 @@ def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
     checkpoints = [model_in_run.checkpoint(model) for model in models]
     for path in checkpoints:
         check_translates(path, checkpoint_fields.without_weights(path))
-    corpus = text_pipeline.requested(
-        options if options.says_corpus() else replace(options, prepared=trained_in(checkpoints[0]))
-    )
+    corpus = text_pipeline.requested(text_pipeline.with_corpus(options, checkpoints[0]))
     for path in checkpoints:
         check_same_languages(path, checkpoint_fields.without_weights(path), corpus)
     return Translator(checkpoints, corpus, torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu"))
-
-
-def trained_in(path: Path) -> Path:
-    folder = model_in_run.trained_on(path).parent
-    if not (folder / "prepare.json").is_file():
-        raise UserError(
-            f"{path} was trained on a data-bin that `prepare` has not made: "
-            "pass --data DATA-BIN and --subwords, in Python data= and subwords="
-        )
-    return folder
 
 
 def load_models(checkpoints: Sequence[Path], corpus: TextPipeline, device: torch.device, precision: str) -> Loaded:

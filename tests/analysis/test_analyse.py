@@ -101,6 +101,15 @@ def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
     assert {file.name for file in filled.iterdir()} == {*names, "analysis.json"}
 
 
+def test_a_run_is_analysed_in_its_own_folder(models: Path) -> None:
+    run = models / "run"
+    record = analysis_run.stage_of(argv.read(AnalyseRequest, run), {}, {}).record
+    assert record == run / "analysis" / "analysis.json"
+    for words in ([run, models / "pre.pt"], [models / "pre.pt"]):
+        with pytest.raises(UserError, match="pass --output FOLDER: only for the folder of one run"):
+            argv.read(AnalyseRequest, *words).run()
+
+
 def test_a_second_call_finds_it_done(filled: Path, models: Path) -> None:
     words = ["analyse", models / "run", models / "pre.pt", "--output", filled, "--cpu", "--alignment", models / "links"]
     words += ["--sentence", "a b c"]

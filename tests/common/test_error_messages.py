@@ -76,16 +76,15 @@ def test_weights_without_a_gradient_on_several_ranks() -> None:
 class OneText(FairseqDataset):
     sizes = np.array([100])
 
-    def size(self, index: int) -> int:
-        return int(self.sizes[index])
+    def size(self, index: int) -> tuple[np.int64, int]:
+        return self.sizes[index], 0
 
 
 def test_a_text_that_is_longer_than_the_model() -> None:
     with pytest.raises(Exception, match="is invalid") as met:
-        FairseqTask(None).filter_indices_by_size(np.array([0]), OneText(), 64)
-    assert "has 100 tokens, and the model has room for 64: cut the lines of the text" in error_messages.message_of(
-        met.value
-    )
+        FairseqTask(None).filter_indices_by_size(np.array([0]), OneText(), (64, 64))
+    message = "has (100, 0) tokens, and the model has room for (64, 64): cut the lines of the text"
+    assert message in error_messages.message_of(met.value)
 
 
 def test_a_model_that_asks_its_task_for_what_it_has_not() -> None:

@@ -1,14 +1,18 @@
 """Raw text in pieces, as the training text was cut, and back."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 import sentencepiece
 from programs import argv
 from subword_nmt.learn_bpe import learn_bpe
+from tiny_models import saved
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import METHODS
@@ -91,3 +95,14 @@ def test_tokenised_text_is_what_bpe_was_applied_to(models: Path) -> None:
     ]
     assert corpus.surface(["Ende@@"]).tokenised == ["Ende"]  # cut at the longest length
     assert re.search("@@", "".join(corpus.surface(pieces).tokenised or [])) is None
+
+
+def test_the_text_is_by_default_prepared_as_the_models_was(toy_corpus: Path, tmp_path: Path) -> None:
+    prepared = tmp_path / "data"
+    shutil.copytree(toy_corpus, prepared / "data-bin")
+    model = saved.save(tmp_path / "model.pt", saved.state(prepared / "data-bin"))
+    with pytest.raises(UserError, match="a data-bin that `prepare` has not made"):
+        text_pipeline.with_corpus(CorpusOptions(), model)
+    (prepared / "prepare.json").touch()
+    assert text_pipeline.with_corpus(CorpusOptions(), model).prepared == prepared
+    assert text_pipeline.with_corpus(CorpusOptions(data=toy_corpus), model).prepared is None

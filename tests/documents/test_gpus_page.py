@@ -64,6 +64,14 @@ def test_what_the_summary_says_of_launches_is_the_records() -> None:
     assert f"a step of `post_ln` has {post_ln:,} launches, stock's has {stock:,}." in " ".join(SUMMARY.split())
 
 
+def test_what_the_summary_says_of_memory_is_the_records() -> None:
+    record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
+    peaks = {(row["model"], row["size"]): row["training"]["peak bytes"] / 1e9 for row in record["rows"]}
+    pre_ln, stock = ([peaks[model, size] for size in ("6L-6L", "18L-18L", "60L-12L")] for model in ("pre_ln", "stock"))
+    claim = "needs {:.1f} GB at 6L-6L, {:.1f} at 18L-18L and {:.1f} at 60L-12L, stock {:.1f}, {:.1f} and {:.1f}"
+    assert claim.format(*pre_ln, *stock) in " ".join(SUMMARY.split())
+
+
 def test_what_realformer_costs_beside_admin_is_the_records() -> None:
     record = json.loads((REPOSITORY / "docs" / "results" / "gpu_on_paper.json").read_text())
     trainings = {(row["size"], row["model"]): row["training"] for row in record["rows"]}

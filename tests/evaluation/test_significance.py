@@ -173,14 +173,17 @@ def test_p_is_that_of_the_sacrebleu_command(tmp_path: Path, test: str, flag: str
 def test_the_smallest_p_is_a_bound(tmp_path: Path) -> None:
     lines = reference(60)
     names = [("a", lines), ("b", spoilt(lines, 0.5, 1)), ("c", spoilt(lines, 0.6, 2))]
-    runs = [run_json(tmp_path / f"{name}.json", text, lines) for name, text in names]
-    done = realformer_nmt("significance", *runs, "--samples", 999, "--output", tmp_path / "out.json")
+    for name, _ in names:
+        (tmp_path / name).mkdir()
+    baseline, *runs = [run_json(tmp_path / name / "run.json", text, lines) for name, text in names]
+    folders = [run.parent for run in runs]
+    done = realformer_nmt("significance", baseline, *folders, "--samples", 999, "--output", tmp_path / "out.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("< 0.0010") == done.stdout.count("< 0.0020") == 2
     written = json.loads((tmp_path / "out.json").read_text())
     assert [row["p_holm"] for row in written["comparisons"]] == pytest.approx([2 / 1000, 2 / 1000])
     assert all(row["significant"] and row["difference"] < -20 for row in written["comparisons"])
-    assert written["baseline"] == str(runs[0])
+    assert (written["baseline"], written["comparisons"][0]["system"]) == (str(baseline), str(runs[0]))
 
 
 def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
@@ -205,6 +208,7 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
             r"else\.json is of version 0\.1\.0, or not of this package.*; .* score` writes it",
         ),
         ([one, tmp_path / "absent.json"], r"absent\.json: no such file"),
+        ([one, tmp_path], r"run\.json: no such file; `realformer-nmt score` writes it"),
     ]:
         with pytest.raises(UserError, match=message):
             significance.run(called(*runs))

@@ -1,6 +1,7 @@
 """The interface over real HTTP: its answers are the Translator's own, and whatever is asked, it never breaks."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pages.serving_client import Client, hypotheses, serving
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.serving.batching import WaitingRequest, answer
+from realformer_nmt.serving.batching import WaitingRequest, answer, deal
 from realformer_nmt.serving.decoding import SearchOptions
 from realformer_nmt.serving.handlers import TranslationWork
 from realformer_nmt.serving.limits import Limits
@@ -96,8 +97,8 @@ def test_nothing_that_is_json_breaks_it(client: Client, search: dict[str, Any], 
 
 def test_a_text_that_is_too_long_fails_alone(model: Translator) -> None:
     search = TranslationWork(model, SearchOptions())
-    jobs = [WaitingRequest(search, texts, Future()) for texts in (["a b", "c"], ["a " * 1_100], ["d"])]
-    answer(jobs)
+    jobs = [WaitingRequest(search, deque(texts)) for texts in (["a b", "c"], ["a " * 1_100], ["d"])]
+    answer(deal(jobs, 3_000))
     with pytest.raises(UserError, match="a text of 1101 tokens"):
         jobs[1].answers.result(0)
     translations = [best.text for job in (jobs[0], jobs[2]) for (best,) in job.answers.result(0)]

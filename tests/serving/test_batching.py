@@ -32,8 +32,8 @@ class Work:
 class Stage:
     """Batches whose thread is held by a first job until `go`."""
 
-    def __init__(self, most_waiting: int, together: int) -> None:
-        self.batches = Batches(most_waiting, together)
+    def __init__(self, most_waiting: int, characters: int) -> None:
+        self.batches = Batches(most_waiting, characters)
         self.seen: list[tuple[str, ...]] = []
         self.gate = threading.Event()
         first = self.work("first")
@@ -52,7 +52,7 @@ class Stage:
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    new_stage = Stage(most_waiting=8, together=4)
+    new_stage = Stage(most_waiting=8, characters=4)
     yield new_stage
     new_stage.go()
     new_stage.batches.close()
@@ -72,11 +72,19 @@ def test_other_work_waits_for_its_own_turn_by_age(stage: Stage) -> None:
     assert stage.seen[1:] == [("1", "5"), ("2", "4"), ("3",)]
 
 
-def test_a_batch_has_room_for_so_many_texts_and_for_any_single_request(stage: Stage) -> None:
-    jobs = [stage.submit("a", *texts) for texts in ("12345", "123", "12", "1")]
+def test_a_batch_takes_one_text_of_each_request_in_turn_until_it_is_full(stage: Stage) -> None:
+    jobs = [stage.submit("a", *texts) for texts in ("12345", "678", "9")]
+    other = stage.submit("b", "0")
     stage.go()
-    assert [len(job.result()) for job in jobs] == [5, 3, 2, 1]
-    assert [len(texts) for texts in stage.seen[1:]] == [5, 4, 2]
+    assert [len(job.result()) for job in (*jobs, other)] == [5, 3, 1, 1]
+    assert ["".join(texts) for texts in stage.seen[1:]] == ["1269", "0", "3478", "5"]
+
+
+def test_a_text_that_is_longer_than_a_batch_is_a_batch(stage: Stage) -> None:
+    job = stage.submit("a", "12345", "678", "9")
+    stage.go()
+    assert job.result() == ["1234512345", "678678", "99"]
+    assert stage.seen[1:] == [("12345",), ("678", "9")]
 
 
 def test_what_fails_fails_alone(stage: Stage) -> None:
@@ -86,6 +94,15 @@ def test_what_fails_fails_alone(stage: Stage) -> None:
     with pytest.raises(ValueError, match="bad"):
         jobs[2].result()
     assert stage.submit("a", "4").result() == ["44"]
+
+
+def test_a_request_that_has_failed_is_not_continued(stage: Stage) -> None:
+    job = stage.submit("a", "bad", "1", "2", "3")
+    stage.go()
+    with pytest.raises(ValueError, match="bad"):
+        job.result()
+    assert stage.submit("a", "4").result() == ["44"]
+    assert stage.seen[1:] == [("bad", "1"), ("4",)]
 
 
 def test_one_more_than_may_wait_is_refused_until_one_is_cancelled(stage: Stage) -> None:

@@ -89,7 +89,7 @@ def test_translate_gives_the_pieces_that_attention_takes(client: Client) -> None
     [
         ({"chain": "encodr"}, "chain encodr is not one of encoder, decoder, encoder-decoder; did you mean encoder?"),
         ({"layer": 3}, "layer=3: fp32 has layers 1 to 2"),
-        ({"layer": 0}, "layer: "),
+        ({"layer": 0}, "layer must be greater than or equal to 1"),
         ({"pieces": ["a"] * 1_024}, "a translation of 1025 tokens: the model has room for 1024"),
         ({"text": "a " * 1_100}, "a text of 2200 characters: allowed are 2000"),
         ({"text": "a " * 1_000, "chain": "encoder"}, "4008004 weights: allowed are 250000 or less"),

@@ -72,6 +72,7 @@ def snapshot(model: str) -> Path:
             return Path(snapshot_download(model))
         except Exception as error:
             raise UserError(
-                f"--comet {model}: cannot download it from the hub ({one_line(error)[:200]}): connect to the internet, "
-                "log in where the model asks for it, or name a folder on this machine"
+                f"--comet {model}: no such folder, and taken for a name of the hub it cannot be downloaded "
+                f"({one_line(error)[:200]}): name a folder that exists, or connect to the internet, and log in "
+                "where the model asks for it"
             ) from error

@@ -25,7 +25,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
     subcommand: ClassVar[str] = "translate"
     implementation: ClassVar[str] = "realformer_nmt.evaluation.translating.translation"
     examples: ClassVar[str] = """example:
-  realformer-nmt translate run/average.pt --prepared data/wmt14_en_de --beam 4 --lenpen 0.6 --output run/test
+  realformer-nmt translate run --beam 4 --lenpen 0.6 --output run/test
 """
 
     checkpoints: tuple[Path, ...] = argument(

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec import UNSET, convert, to_builtins
 from msgspec.structs import replace
 
+from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import read_lines, sha256, without_mark, write_lines
@@ -34,6 +35,10 @@ from realformer_nmt.kernels.precision import EXACT
 
 
 def run(request: TranslateRequest) -> int:
+    if not request.says_corpus():
+        path = request.checkpoints[0]
+        translation_checks.check_translates(path, checkpoint_fields.without_weights(path))
+        request = text_pipeline.with_corpus(request, path)
     return streamed(fill, is_up_to_date, request, HYPOTHESES)
 
 
@@ -127,6 +132,7 @@ def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path
     subwords = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
     if not any(subwords):
         return Generated(subwords, None, subwords)
+    translation_checks.check_lengths(request.checkpoints, text, subwords)
     with tempfile.TemporaryDirectory() as data:
         subsets.binarise(subwords, corpus.data, "input", corpus.source, corpus.target, Path(data))
         return generate(Path(data), "input", len(subwords), arguments(request, corpus), folder, jobs=request.jobs)

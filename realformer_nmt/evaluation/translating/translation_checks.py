@@ -1,6 +1,8 @@
 """Checks of what is to be translated, before a file is changed."""
 
+import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -38,6 +40,19 @@ def check_text(text: Path | None, subset: str, corpus: TextPipeline) -> None:
     else:
         read_lines(text)
         corpus.pieces(b"")
+
+
+def check_lengths(checkpoints: Sequence[Path], text: Path, subwords: Sequence[str]) -> None:
+    """Raise an error for the first line of a text for which a model has no room."""
+    models = [checkpoint_fields.options(checkpoint_fields.without_weights(path)) for path in checkpoints]
+    limits = (model.get("max_source_positions") for model in models)
+    limit = min((each for each in limits if isinstance(each, int)), default=math.inf)
+    for number, line in enumerate(subwords, 1):
+        tokens = len(line.split()) + 1  # the end symbol
+        if tokens > limit:
+            raise UserError(
+                f"{text}, line {number} has {tokens} tokens, and the model has room for {limit}: split the line"
+            )
 
 
 def check_models(request: TranslateRequest, corpus: TextPipeline) -> None:

@@ -25,7 +25,7 @@ function chosen(all) {
 function sentence(source, found, model, show) {
   const hypotheses = found.hypotheses.map(hypothesis => {
     const words = make("span", { lang: model.target, dir: "auto" }, hypothesis.text || "\u2014")
-    const button = make("button", { type: "button", ariaPressed: "false" }, words, make("small", {}, hypothesis.score.toFixed(2)))
+    const button = make("button", { type: "button", ariaPressed: "false" }, words, make("small", {}, `score ${hypothesis.score.toFixed(2)}`))
     button.addEventListener("click", () => show(button, source, hypothesis.pieces))
     return make("li", {}, button)
   })

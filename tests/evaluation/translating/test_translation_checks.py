@@ -43,3 +43,11 @@ def test_a_model_of_fairseqs_own_has_no_other_precision(toy_corpus: Path, tmp_pa
     words = ["--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", "--precision", "bf16"]
     with pytest.raises(UserError, match=r"stock.pt is no model of this package and decodes in fp32 alone"):
         argv.read(TranslateRequest, path, *words).run()
+
+
+def test_a_line_that_is_too_long_is_named(toy_corpus: Path, tmp_path: Path) -> None:
+    path = saved.save(tmp_path / "model.pt", saved.state(toy_corpus, "--max-source-positions", "8"))
+    (tmp_path / "text").write_text("a b\n" + "a " * 8)
+    words = [path, "--data", toy_corpus, "--subwords", "none", "--input", tmp_path / "text"]
+    with pytest.raises(UserError, match="text, line 2 has 9 tokens, and the model has room for 8: split the line"):
+        argv.read(TranslateRequest, *words, "--output", tmp_path / "out", "--cpu").run()

@@ -192,7 +192,8 @@ INSPECTIONS = _of(
 TRANSLATIONS = _of(
     "translate --cpu --output out",
     ("no checkpoint", "absent.pt --data data --subwords none", r"absent\.pt: no such file"),
-    ("no corpus", "good.pt", r"pass --prepared FOLDER, or --data and --subwords too"),
+    ("no corpus", "good.pt", r"a data-bin that `prepare` has not made: pass --data DATA-BIN and --subwords"),
+    ("data alone", "good.pt --data data", r"--subwords, one of sentencepiece, moses_bpe, none; or --prepared FOLDER"),
     ("no preparation", "good.pt --prepared folder", r"prepare\.json: no such file; `realformer-nmt prepare` writes"),
     ("both", "good.pt --prepared prep --data data", r"prepare\.json says the same as --data: pass one of the two"),
     ("damaged prepare.json", "good.pt --prepared prep_cut", r"prepare\.json is damaged"),

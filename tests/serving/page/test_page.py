@@ -21,8 +21,12 @@ def test_two_models_translate_side_by_side(
     texts = ["a c b d", "f e"]
     cards = translate(page, "\n".join(texts), nbest=2)
     for card, name in zip(cards, ("early", "late"), strict=True):
-        nbest_lists = models[name].translator.stream(texts, nbest=2)
+        nbest_lists = list(models[name].translator.stream(texts, nbest=2))
         assert shown(card) == [each.text for hypotheses in nbest_lists for each in hypotheses]
+        scores = [f"score {each.score:.2f}" for hypotheses in nbest_lists for each in hypotheses]
+        assert card.locator(".nbest small").all_inner_texts() == scores
+        edge = card.locator(".nbest button").first.evaluate("button => getComputedStyle(button).borderColor")
+        assert edge != "rgba(0, 0, 0, 0)"  # it looks like a button
         assert card.locator(".source").all_inner_texts() == texts
         assert "realformer, 2-2 layers" in card.inner_text()
         card.locator(".nbest button").first.click()

@@ -1,0 +1,78 @@
+"""Handlers that answer every error with one sentence in {"error": ...}."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, get_type_hints
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.requests.option_choice import not_allowed
+from realformer_nmt.common.terminal import printable
+from realformer_nmt.serving.http_errors import RefusalError
+
+UNREADABLE = (
+    "the body cannot be read: send JSON in UTF-8, without deep nesting and without numbers of thousands of digits"
+)
+JSON_TYPE = re.compile(r"application/(.*\+)?json")
+SHOULD = re.compile(r"^\w+ should")  # how pydantic's messages begin
+SHOWN = 3  # errors of a request that its answer lists
+
+
+def add_refusals(app: FastAPI) -> None:
+    @app.exception_handler(RefusalError)
+    async def refused(_: Request, refusal: RefusalError) -> Response:
+        return refusal.response()
+
+    @app.exception_handler(UserError)
+    async def impossible(_: Request, error: UserError) -> Response:
+        return RefusalError(422, one_line(error)).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        if not is_json(request):
+            return RefusalError(422, "send JSON, with the header Content-Type: application/json").response()
+        fields = get_type_hints(request.scope["endpoint"])["body"].model_fields
+        return RefusalError(422, mistakes(error, fields)).response()
+
+    @app.exception_handler(HTTPException)
+    async def elsewhere(request: Request, error: HTTPException) -> Response:
+        """Answer other errors; FastAPI's 400 is for a body that cannot be read."""
+        unreadable = error.status_code == 400
+        detail = UNREADABLE if unreadable else f"{error.detail}; /openapi.json says what there is"
+        message = f"{request.method} {printable(request.url.path[:100])}: {detail}"
+        return RefusalError(422 if unreadable else error.status_code, message, error.headers).response()
+
+    @app.exception_handler(Exception)
+    async def unforeseen(_: Request, error: Exception) -> Response:
+        return RefusalError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
+
+
+def is_json(request: Request) -> bool:
+    """Tell whether the request has a media type that FastAPI reads as JSON."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return JSON_TYPE.fullmatch(media_type) is not None
+
+
+def mistakes(error: RequestValidationError, fields: Collection[str]) -> str:
+    """Return a sentence for each mistake; only unknown fields if there are any, since others may follow from them."""
+    errors = error.errors()
+    errors = [each for each in errors if each["type"] == "extra_forbidden"] or errors
+    more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
+    return printable("; ".join(sentence(each, fields) for each in errors[:SHOWN]) + more)
+
+
+def sentence(mistake: Mapping[str, Any], fields: Collection[str]) -> str:
+    """Return pydantic's description of a mistake as a sentence about the field."""
+    name = ".".join(str(part)[:100] for part in mistake["loc"][1:]) or "the body"
+    match mistake["type"]:
+        case "json_invalid":
+            return f"the body is not JSON: {mistake['ctx']['error']}, at character {mistake['loc'][1]}"
+        case "extra_forbidden":
+            return not_allowed("field", name, fields)
+        case "missing":
+            return f"{name} is missing"
+    return f"{name} {SHOULD.sub('must', mistake['msg'])}"
