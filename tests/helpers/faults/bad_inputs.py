@@ -285,10 +285,10 @@ OTHERS = [
 
 MISTAKES = [*TEXTS, *MANIFESTS, *FETCHES, *TRAINS, *AVERAGES, *INSPECTIONS, *TRANSLATIONS, *SCORES, *GRIDS, *OTHERS]
 
-CONTRADICTIONS = [  # argparse says these, with its usage before
-    Mistake("train: two lengths", "train --epochs 2 --updates 3", "argument --updates: not allowed with .*--epochs"),
-    Mistake("average: last and best", "average a --last 1 --best 1", "argument --best: not allowed with .*--last"),
-    Mistake("translate: two halves", "translate a --fp16 --bf16", "argument --bf16: not allowed with .*--fp16"),
-    Mistake("compare: plan and report", "compare g --plan --report", "argument --report: not allowed with .*--plan"),
-    Mistake("average: no number", "average a --last two", "argument --last: invalid int value: 'two'"),
+CONTRADICTIONS = [  # argparse says these
+    Mistake("train: two lengths", "train --epochs 2 --updates 3", "--updates: not allowed with .*--epochs"),
+    Mistake("average: last and best", "average a --last 1 --best 1", "--best: not allowed with .*--last"),
+    Mistake("translate: two halves", "translate a --fp16 --bf16", "--bf16: not allowed with .*--fp16"),
+    Mistake("compare: plan and report", "compare g --plan --report", "--report: not allowed with .*--plan"),
+    Mistake("average: no number", "average a --last two", "--last: invalid int value: 'two'"),
 ]
