@@ -43,7 +43,10 @@ SUBCOMMANDS = (
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
     Subcommand("invent", "write an English-German corpus made from a small grammar", "realformer_nmt.synthetic.invent"),
     Subcommand(
-        "prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.preparing.prepare"
+        "prepare",
+        "make fairseq's data-bin from a corpus or your own files",
+        "realformer_nmt.corpora.preparing.prepare",
+        extra="recipes",
     ),
     Subcommand("sample", "copy a prepared corpus with a share of its pairs", "realformer_nmt.corpora.sample"),
     Subcommand("protocol", "show how a paper trains, averages and decodes", "realformer_nmt.protocols.show"),

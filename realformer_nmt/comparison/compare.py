@@ -83,7 +83,8 @@ def number_of_gpus(request: CompareRequest) -> int:
     present = torch.cuda.device_count() if request.launcher == "here" else 1
     gpus = present if request.gpus is None else request.gpus
     if gpus > present:
-        raise UserError(f"--gpus {gpus}: allowed are 0 to {present} GPUs")
+        allowed = f"allowed are 0 to {present} GPUs" if present else "this machine has no GPU that torch can use"
+        raise UserError(f"--gpus {gpus}: {allowed}")
     return gpus
 
 
