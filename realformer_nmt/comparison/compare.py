@@ -193,7 +193,7 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
     longest_first = sorted(ready, key=work, reverse=True)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
-        with Live(ready, Console(stderr=True)) as live:
+        with Live(ready, Console(stderr=True, force_terminal=sys.stderr.isatty())) as live:
             if request.launcher == "slurm":
                 launcher.launch(longest_first, request.folder, grid.slurm or {}, live.show)
                 return []
