@@ -42,7 +42,10 @@ SUBCOMMANDS = (
     Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspect", True),
     Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
     Subcommand(
-        "prepare", "make fairseq's data-bin from a corpus or your own files", "realformer_nmt.corpora.preparing.prepare"
+        "prepare",
+        "make fairseq's data-bin from a corpus or your own files",
+        "realformer_nmt.corpora.preparing.prepare",
+        extra="recipes",
     ),
     Subcommand("sample", "copy a prepared corpus with a share of its pairs", "realformer_nmt.corpora.sample"),
     Subcommand("protocol", "show how a paper trains, averages and decodes", "realformer_nmt.protocols.show"),
@@ -124,9 +127,13 @@ def _run(tokens: Sequence[str]) -> int:
     name = _subcommand(tokens)
     called = [row for row in SUBCOMMANDS if row.name == name]
     import_user_dir(name, user_dir.folder_in(tokens))
-    args = _parse(parser([row.name for row in called]), tokens)  # exits with status 2 if none was called
+    top = parser([row.name for row in called])
+    args = _parse(top, tokens)
+    if not called:
+        standard_streams.say(top.format_help())
+        return 2
     _refuse_pipes(args)
-    return _start(called[0], args) if called else 2
+    return _start(called[0], args)
 
 
 def _parse(top: argparse.ArgumentParser, tokens: Sequence[str]) -> argparse.Namespace:
@@ -141,16 +148,15 @@ def _parse(top: argparse.ArgumentParser, tokens: Sequence[str]) -> argparse.Name
 
 def parser(names: Collection[str]) -> argparse.ArgumentParser:
     """Return the parser of all subcommands; only those in `names` get their arguments, the rest a line of help."""
-    top = argparse.ArgumentParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
+    top = SubcommandParser(prog="realformer-nmt", description="Deep residual Transformers for fairseq.")
     _add_debug(top, default=False)
     top.add_argument("--version", action="version", version=f"realformer-nmt {VERSION}")
-    parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True, parser_class=SubcommandParser)
+    parsers = top.add_subparsers(dest="subcommand", metavar="SUBCOMMAND")
     for row in SUBCOMMANDS:
         subparser = parsers.add_parser(row.name, help=row.help)
         if row.name in names:
             _add_debug(subparser, default=argparse.SUPPRESS)  # allows `--debug NAME` and `NAME --debug`
             subparser.register("type", Path, safe_names.path_option)
-            subparser.terse = request_of(row).terse
             request_of(row).add_arguments(subparser)
     return top
 

@@ -1,4 +1,4 @@
-"""`realformer-nmt archs`: a table of every --arch with its choices, layers, width and, if asked, parameters."""
+"""`realformer-nmt archs`: a table of the families by idea, or of every --arch with its sizes and parameters."""
 
 import argparse
 import json
@@ -25,6 +25,7 @@ HEADERS = (
     "parameters",
 )
 DEFAULTS = {**SIZES["wmt_en_de"], "norm": "layer"}  # of the options, for what a family or a size does not say
+PARTS = HEADERS.index("encoder")  # the columns before it are of the family
 IDEAS = {family: idea for idea, families in FAMILIES_BY_IDEA.items() for family in families}
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
 
@@ -47,8 +48,8 @@ class Arch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ArchsRequest(Request):
-    """List every --arch for translation: name, choices, layers, width; with --vocabulary, parameters. Each family is a
-    language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, for long texts FAMILY_etc_SIZE."""
+    """List the families, by what sets them apart; with --vocabulary or --json every --arch for translation, with layers
+    and width. Each is a language model and a masked one, too: FAMILY_lm_SIZE, FAMILY_bert_SIZE, FAMILY_etc_SIZE."""
 
     subcommand: ClassVar[str] = "archs"
     examples: ClassVar[str] = "example: realformer-nmt archs --vocabulary 40000"
@@ -66,18 +67,21 @@ class ArchsRequest(Request):
 
         if self.vocabulary:
             register(self.subcommand)
+        every_size = self.json or self.vocabulary
         rows = [
             describe(arch, IDEAS.get(family, ""), self.vocabulary)
             for family, options in FAMILIES.items()
-            for arch in in_every_size({family: options})
+            for arch in (in_every_size({family: options}) if every_size else [family])
         ]
         if self.json:
             print(json.dumps([row._asdict() for row in rows], indent=2))
             return 0
-        columns = HEADERS if self.vocabulary else HEADERS[:-1]
-        print(tabulate([row[: len(columns)] for row in rows], headers=columns, intfmt=","))
         if self.vocabulary:
+            print(tabulate(rows, headers=HEADERS, intfmt=","))
             print(f"\nParameters: with a joined dictionary of {self.vocabulary:,} entries and --share-all-embeddings.")
+        else:
+            print(tabulate([row[:PARTS] for row in rows], headers=("family", *HEADERS[1:PARTS])))
+            print(f"\nAn --arch of fairseq's is FAMILY_SIZE; sizes: {', '.join(SIZES)}.")
         return 0
 
 

@@ -46,8 +46,10 @@ class InstallEngineRequest(Request):
         _need_compiler()
         if self.sdist:
             verify(self.sdist)
+        print(f"building {NAME} {VERSION}, which takes one to three minutes", flush=True)
         with tempfile.TemporaryDirectory() as folder:
             install(Path(folder), self.sdist)
+        print(f"{NAME} {VERSION} is installed; `realformer-nmt doctor` checks it")
         return 0
 
 
@@ -125,6 +127,6 @@ def _download(folder: Path, environment: Mapping[str, str]) -> Path:
 
 
 def _pip(*arguments: str, environment: Mapping[str, str]) -> None:
-    command: Sequence[str] = (sys.executable, "-m", "pip", *arguments, "--quiet")
+    command: Sequence[str] = (sys.executable, "-m", "pip", *arguments)
     if subprocess.run(command, env=environment, check=False).returncode:
         raise UserError(f"this command failed, its output is above: {' '.join(command)}")

@@ -37,10 +37,12 @@ def user_errors(command: str) -> Iterator[None]:
 
 
 def advice(error: BaseException) -> str | None:
-    """Return which extra brings the module that an import did not find, or None for any other error."""
+    """Return the command that brings the module that an import did not find, or None for any other error."""
     if not isinstance(error, ModuleNotFoundError) or error.name is None:
         return None
     module = error.name.partition(".")[0]
+    if module == "fairseq":
+        return "needs fairseq: run `realformer-nmt install-engine`"
     return f"needs {module}: {pip_install(EXTRAS[module])}" if module in EXTRAS else None
 
 

@@ -40,6 +40,6 @@ def drop_unwritable_output() -> None:
 
 def say(line: str) -> None:
     """Print the last line of a command on stderr, if that is open."""
-    drop_unwritable_output()
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print(line.encode(errors="backslashreplace").decode(), file=sys.stderr, flush=True)
+    drop_unwritable_output()

@@ -83,7 +83,8 @@ def number_of_gpus(request: CompareRequest) -> int:
     present = torch.cuda.device_count() if request.launcher == "here" else 1
     gpus = present if request.gpus is None else request.gpus
     if gpus > present:
-        raise UserError(f"--gpus {gpus}: allowed are 0 to {present} GPUs")
+        allowed = f"allowed are 0 to {present} GPUs" if present else "this machine has no GPU that torch can use"
+        raise UserError(f"--gpus {gpus}: {allowed}")
     return gpus
 
 
@@ -195,7 +196,7 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
     longest_first = sorted(ready, key=work, reverse=True)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
-        with Live(ready, Console(stderr=True)) as live:
+        with Live(ready, Console(stderr=True, force_terminal=sys.stderr.isatty())) as live:
             if request.launcher == "slurm":
                 launcher.launch(longest_first, request.folder, grid.slurm or {}, live.show)
                 return []

@@ -24,7 +24,6 @@ class RunRequest(TrainingOptions):
 
     subcommand: ClassVar[str] = "run"
     implementation: ClassVar[str] = "realformer_nmt.comparison.pipeline"
-    terse: ClassVar[bool] = True
     examples: ClassVar[str] = """examples:
   realformer-nmt run wmt14_en_de --arch realformer --layers 18 --folder wmt14_en_de
   realformer-nmt run wmt14_en_de --arch admin --protocol admin --layers 18 --folder wmt14_en_de --dry-run

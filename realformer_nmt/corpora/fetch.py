@@ -1,6 +1,6 @@
 """`realformer-nmt fetch CORPUS --folder DIR`: download a corpus and extract the texts of its archives."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -75,8 +75,9 @@ def fetch(
     if archives is not None and not archives.is_dir():
         raise UserError(f"--archives {archives} is not a folder")
     local = [_local(archive, folder, archives) for archive in corpus.archives]  # first: errors come before downloads
+    missing = [archive for archive, file in zip(corpus.archives, local, strict=True) if file is None]
     return {
-        archive.name: file or _download(archive, folder, patience, quiet)
+        archive.name: file or _download(missing[missing.index(archive) :], folder, patience, quiet)
         for archive, file in zip(corpus.archives, local, strict=True)
     }
 
@@ -96,17 +97,18 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> PackedFile 
     raise UserError(f"archive {archive.name}: another file has its name: {listed}; move it elsewhere")
 
 
-def _download(archive: Archive, folder: Path, patience: Patience, quiet: bool) -> PackedFile:
-    reasons = []
+def _download(missing: Sequence[Archive], folder: Path, patience: Patience, quiet: bool) -> PackedFile:
+    """Download the first of the missing archives; raise an error that names them all."""
+    archive, reasons = missing[0], []
     for packing in archive.packings:
         outputs.check_free(folder / packing.name, "fetch")
         try:
             return PackedFile(download(packing, folder, patience, quiet), packing)
         except UnavailableError as error:
             reasons += error.reasons
-    names = " or ".join(packing.name for packing in archive.packings)
-    listed = "\n  ".join(reasons)
-    raise UserError(f"archive {archive.name}: no URL delivers it:\n  {listed}\nput {names} into --archives DIR")
+    names = ", ".join(" or ".join(packing.name for packing in each.packings) for each in missing)
+    listed = "; ".join(reasons)
+    raise UserError(f"archive {archive.name}: no URL delivers it: {listed}; put {names} into --archives DIR")
 
 
 def _candidates(archive: Archive, folder: Path, archives: Path | None) -> Iterator[PackedFile]:

@@ -16,7 +16,16 @@ import sentencepiece
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
-from realformer_nmt.corpora.subwords import STATES, Encoder, FileStates, Lines, Surface, TrainingTexts, split
+from realformer_nmt.corpora.subwords import (
+    STATES,
+    Encoder,
+    FileStates,
+    Lines,
+    Surface,
+    TooLargeError,
+    TrainingTexts,
+    split,
+)
 from realformer_nmt.corpora.word_memory import WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
@@ -48,8 +57,7 @@ def learn(texts: TrainingTexts, folder: Path, size: int, _: int) -> None:
             minloglevel=2,
         )
     except RuntimeError as error:
-        reason = str(error).rpartition("] ")[2]
-        raise UserError(f"sentencepiece cannot learn {size} pieces: {advised(reason)}") from error
+        raise refusal(size, str(error).rpartition("] ")[2]) from error
     (folder / MODEL).write_bytes(model.getvalue())
     learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     subwords = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
@@ -57,14 +65,16 @@ def learn(texts: TrainingTexts, folder: Path, size: int, _: int) -> None:
     (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def advised(reason: str) -> str:
+def refusal(size: int, reason: str) -> UserError:
     """Return sentencepiece's reason with what --vocabulary may be instead of options that only it has."""
     limit = re.search(r"(vs|<=) (\d+)", reason)
+    problem = f"sentencepiece cannot learn {size} pieces: {re.split(r' (?:Increase|Please) ', reason)[0]}"
     if limit is None:
-        return reason
-    size = int(limit[2]) + len(FAIRSEQ_SYMBOLS) - 1  # it counts <unk> alone
-    fault = re.split(r" (?:Increase|Please) ", reason)[0]
-    return f"{fault} Give --vocabulary {size} or {'more' if limit[1] == 'vs' else 'less'}"
+        return UserError(problem)
+    allowed = int(limit[2]) + len(FAIRSEQ_SYMBOLS) - 1  # it counts <unk> alone
+    if limit[1] == "vs":
+        return UserError(f"{problem} Give --vocabulary {allowed} or more")
+    return TooLargeError(f"{problem} Give --vocabulary {allowed} or less", allowed)
 
 
 def sample(texts: TrainingTexts, most: int) -> Iterator[str]:

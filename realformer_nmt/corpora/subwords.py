@@ -30,6 +30,14 @@ FileStates = tuple[tuple[int, int, int], ...]  # what differs when a file is rep
 STATES: dict[Path, FileStates] = {}  # of the folders of the models that this process has loaded
 
 
+class TooLargeError(UserError):
+    """A vocabulary larger than `most`, of all subwords that the text has."""
+
+    def __init__(self, message: str, most: int) -> None:
+        super().__init__(message)
+        self.most = most
+
+
 class Surface(NamedTuple):
     tokenised: Lines | None  # tokens between spaces; None if the subwords were learnt from raw text
     raw: Lines

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 LANGUAGE = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
 
@@ -42,7 +43,9 @@ def pair_in(folder: Path) -> tuple[str, str]:
         raise UserError(f"{folder} is not a folder: give the data-bin of fairseq-preprocess")
     pairs = sorted({pair for index in sorted(folder.glob("*.idx")) if (pair := pair_of(index))})
     if not pairs:
-        raise UserError(f"{folder} holds no binarised pair of languages, such as test.en-de.en.idx")
+        inner = PreparedFolder(folder).data
+        advice = f"; did you mean {inner}?" if inner.is_dir() else ""
+        raise UserError(f"{folder} holds no binarised pair of languages, such as test.en-de.en.idx{advice}")
     if len(pairs) > 1:
         names = ", ".join("-".join(pair) for pair in pairs)
         raise UserError(f"{folder} holds {names}: pass --source-lang and --target-lang, or keep a pair in a folder")

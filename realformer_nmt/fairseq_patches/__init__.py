@@ -14,7 +14,7 @@ from realformer_nmt.fairseq_patches.checkpoints import (
 )
 from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks, numpy_names
 from realformer_nmt.fairseq_patches.decoding import shortlist
-from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet
+from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet, time_left
 from realformer_nmt.fairseq_patches.options import architectures, letter_encodings, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
     amp,
@@ -37,6 +37,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     quiet.quieten_root_logger,
     quiet.log_each_line_once,
     one_wandb_run.begin_once,
+    time_left.log_the_time_left,
     safe_loading.read_checkpoints_safely,
     safe_loading.open_ordinary_files_alone,
     hub.unpack_within_a_folder,

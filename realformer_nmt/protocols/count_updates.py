@@ -15,7 +15,6 @@ class UpdatesRequest(Request):
     """Print how many updates fairseq-train makes in so many epochs of a data-bin."""
 
     subcommand: ClassVar[str] = "updates"
-    terse: ClassVar[bool] = True
     examples: ClassVar[str] = (
         "example: realformer-nmt updates data-bin --gpus 4 --max-tokens 8192 --update-freq 1 --epochs 50"
     )

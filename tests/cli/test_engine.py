@@ -46,7 +46,7 @@ import json, os, shutil, sys
 from pathlib import Path
 if "--target" in sys.argv:
     shutil.copytree(Path(__file__).parent, Path(sys.argv[sys.argv.index("--target") + 1], "pip"))
-setup = Path(sys.argv[-2], "setup.py")
+setup = Path(sys.argv[-1], "setup.py")
 call = {"words": sys.argv[1:], "environment": dict(os.environ), "setup": setup.read_text() if setup.exists() else None}
 with open(os.environ["RECORD"], "a") as record:
     record.write(json.dumps(call) + "\\n")
@@ -86,13 +86,19 @@ def test_another_file_is_refused_before_pip_is_called(sdist: Path, record: Path)
     assert not record.exists()
 
 
-def test_what_pip_is_asked_for(sdist: Path, record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_pip_is_asked_for(
+    sdist: Path, record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(engine, "SHA256", hashlib.sha256(sdist.read_bytes()).hexdigest())
     monkeypatch.setenv("CUDA_HOME", "/usr/local/cuda")
     monkeypatch.setenv("READTHEDOCS", "1")
     renamed = sdist.rename(tmp_path / f"{engine.SDIST}.1")  # as wget names a second download
     assert engine.InstallEngineRequest(sdist=renamed).run() == 0
+    before, after = capsys.readouterr().out.splitlines()
+    assert before.startswith("building fairseq-fixed 0.12.3.1, ")
+    assert after.startswith("fairseq-fixed 0.12.3.1 is installed; ")
     tools, build, install = map(json.loads, record.read_text().splitlines())
+    assert "--quiet" not in [*tools["words"], *build["words"], *install["words"]]
     assert "--target" in tools["words"]  # the build tools stay out of the environment
     assert not [word for call in (tools, build, install) for word in call["words"] if word.startswith("torch")]
     assert {"--no-deps", "--no-build-isolation", "--no-cache-dir"} <= set(build["words"])

@@ -1,5 +1,6 @@
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -139,21 +140,22 @@ def test_without_the_tgz_the_zip_of_another_host_is_taken(
 
 
 def test_if_no_url_delivers_each_is_listed_with_its_reason(
-    server: ArchiveServer, tiny: Miniature, tmp_path: Path
+    server: ArchiveServer, tiny: Miniature, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.always(NEWS, Fault(status=403))
     server.always(NEWS.replace("https.statmt", "https.www.statmt"), Fault(damage=True))
     server.always(NEWS.replace("https.statmt", "http.statmt"), Fault(cut_after=0))
     with pytest.raises(UserError) as caught:
         fetch(load(tiny.manifest), tmp_path / "data", patience=AT_ONCE)
-    first, *reasons, last = str(caught.value).splitlines()
+    first, *reasons, last = re.split("(?<=delivers it:) |; ", str(caught.value))
     assert first == "archive newstest2014: no URL delivers it:"
     assert [reason.split(": ")[0].strip() for reason in reasons] == [
         server.url + NEWS.replace("https.", host) for host in ("https.", "https.www.", "http.")
     ]
-    for reason, word in zip(reasons, ("HTTP status 403", "md5 of the", "; 3 attempts"), strict=True):
+    for reason, word in zip(reasons, ("HTTP status 403", "md5 of the", "(3 attempts)"), strict=True):
         assert word in reason
     assert last == "put test-full.tgz into --archives DIR"
+    assert capsys.readouterr().err.count("; again in 0 s\n") == 2
     assert not (tmp_path / "data" / "test-full.tgz").exists()
     assert not (tmp_path / "data" / "test-full.tgz.part").exists()
 

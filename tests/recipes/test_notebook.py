@@ -59,10 +59,12 @@ def test_every_other_cell_runs_and_two_architectures_are_compared(
     for family, cell in by_family.items():
         assert f"{cell['scores']['bleu']['score']:.2f}" in re.findall(rf"^\| {family} .*", shown, re.MULTILINE)[0]
     assert Path("tiny/report.html").stat().st_size
-    assert shown.splitlines()[-1] == names["model"].translate(["The teacher turned on the light."], beam=2)[0]
+    assert shown.splitlines()[-1] == "Eine Frau schl\u00e4ft im Garten."
 
 
 def run_script(text: str, program_path: str) -> None:
     words = ["bash", "-euo", "pipefail", "-c", text]
-    done = subprocess.run(words, env=environment(PATH=program_path), capture_output=True, text=True, check=False)
+    notebook = environment(PATH=program_path, FORCE_COLOR="1")  # as Jupyter sets it
+    done = subprocess.run(words, env=notebook, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "\x1b" not in done.stdout + done.stderr

@@ -235,12 +235,12 @@ def test_stages_can_be_chosen(
         (["--folder", "x"], "missing: --layers N|N-M; --help"),
         (["--folder", "x", "--stage", "train"], "missing: --layers N|N-M; --help"),
         (["--layers", "3"], "missing: --folder DIR; --help"),
-        (["--layers", "--folder", "x"], "--layers needs a value"),
+        (["--layers", "--folder", "x"], "--layers: expected one argument"),
         (["--layers", "3", "--folder", "x", "--name", "../y"], "--name ../y: allowed is the name of one folder"),
         (["--layers", "3", "--folder", "x", "--name", "data"], "--name data: allowed is the name of one folder"),
         (["--layers", "3", "--folder", "x", "--", "--seed", "5"], "give --seed N before the --"),
         (["--colour", "red"], "unknown option --colour"),
-        (["--folder"], "--folder needs a value"),
+        (["--folder"], "--folder: expected one argument"),
     ],
 )
 @pytest.mark.parametrize("recipe", ["wmt14_en_de", "multi30k_en_de"])

@@ -166,7 +166,7 @@ def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None
     words = arguments(toy_corpus, tmp_path / "run")
     done = realformer_nmt("train", *words, "--finetune-from-model", "absent.pt")
     assert done.returncode == 1
-    assert "fairseq-train ended with status 1, " in done.stderr
+    assert done.stderr.endswith("fairseq-train ended with status 1, for the reason above\n")
     assert json.loads((tmp_path / "run/train.json").read_text())["complete"] is False
 
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 from realformer_nmt.common.errors import OptionError
 
 Part = TypeVar("Part")
+FEW = 20  # a longer list is left out where a suggestion stands in its place
 
 
 def choose(flag: str, value: str, table: Mapping[str, Part], hint: str = "") -> Part:
@@ -17,6 +18,13 @@ def choose(flag: str, value: str, table: Mapping[str, Part], hint: str = "") -> 
 
 def not_allowed(flag: str, value: str, allowed: Collection[str]) -> str:
     """Return the message for a value of an option that is not allowed."""
-    close = difflib.get_close_matches(value, allowed, n=1)
-    suggestion = f"; did you mean {close[0]}?" if close else ""
-    return f"{flag} {value} is not one of {', '.join(allowed)}{suggestion}"
+    advice = suggestion(value, allowed)
+    names = f"{len(allowed)} names" if advice and len(allowed) > FEW else ", ".join(allowed)
+    return f"{flag} {value} is not one of {names}{advice}"
+
+
+def suggestion(value: str, allowed: Collection[str], prefix: str = "") -> str:
+    """Return `; did you mean X?`: the first name that begins with the value, or else the closest one."""
+    longer = [name for name in allowed if value and name.startswith(value)]
+    close = longer or difflib.get_close_matches(value, allowed, n=1)
+    return f"; did you mean {prefix}{close[0]}?" if close else ""

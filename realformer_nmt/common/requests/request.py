@@ -28,7 +28,6 @@ class Request:
 
     subcommand: ClassVar[str] = ""  # of realformer-nmt
     examples: ClassVar[str | None] = None
-    terse: ClassVar[bool] = False  # wrong options are refused in one line, as by the scripts that wrap it
     implementation: ClassVar[str]  # the module with `run(request)`, imported when it is called
 
     user_dir: Path | None = option(

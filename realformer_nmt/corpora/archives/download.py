@@ -1,5 +1,6 @@
 """The download of one archive: resumed, from the first URL that delivers it, checked, and then renamed."""
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -89,8 +90,8 @@ class _Transfer:
                     delays = iter(patience.delays)
                 delay = next(delays, None)
                 if delay is None:
-                    raise PermanentError(f"{error}; {attempts} attempts") from error
-                self.bar.set_postfix_str(f"{error}; again in {delay:g} s")
+                    raise PermanentError(f"{error} ({attempts} attempts)") from error
+                self.bar.write(f"{self.url}: {error}; again in {delay:g} s", file=sys.stderr)
                 patience.sleep(delay)
 
     def _attempt(self, pace: Callable[[], Pace]) -> None:

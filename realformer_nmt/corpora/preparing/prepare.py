@@ -16,7 +16,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.folder_lock import locked
-from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.files.records import Origin, none_if_unset
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.common.stages.versions import ENGINES, installed
@@ -37,7 +37,7 @@ from realformer_nmt.corpora.preparing.prepare_record import (
 )
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
-from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
+from realformer_nmt.corpora.subwords import TooLargeError, TrainingTexts, learn_model
 from realformer_nmt.data_bins.file_checks import describe, verify
 from realformer_nmt.data_bins.prepared_files import PreparedFiles
 from realformer_nmt.data_bins.prepared_folder import DATA, SUBWORD_TEXT, SUBWORDS, TEXT, PreparedFolder
@@ -116,15 +116,29 @@ class PrepareSteps:
 
     def learn(self, text: TextRecord, out: Path) -> SubwordsRecord:
         job, request = self.job, self.request
+        size = job.vocabulary
         if job.like:
             job.like.copy_subwords(out)
         else:
             source, target = (self.folder.text / f"train.{language}" for language in job.plan.languages)
             pairs = sum(part.kept for part in text.parts if part.split == "train")
             texts = TrainingTexts(source, target, pairs, request.quiet)
-            learn_model(job.subwords, texts, out, job.vocabulary, request.workers)
+            size = self.learn_model(texts, out)
         files = describe(out, sorted(out.iterdir()), within=SUBWORDS)
-        return SubwordsRecord(bytes=files.bytes, sha256=files.sha256)
+        return SubwordsRecord(bytes=files.bytes, sha256=files.sha256, vocabulary=size)
+
+    def learn_model(self, texts: TrainingTexts, out: Path) -> int:
+        """Learn subwords and return their number; without --vocabulary a small text may have fewer."""
+        job, request = self.job, self.request
+        try:
+            learn_model(job.subwords, texts, out, job.vocabulary, request.workers)
+        except TooLargeError as error:
+            if request.vocabulary:
+                raise
+            print(f"--vocabulary {error.most}: the text has no more subwords", file=sys.stderr)
+            learn_model(job.subwords, texts, out, error.most, request.workers)
+            return error.most
+        return job.vocabulary
 
     def encode(self, out: Path) -> SubwordTextRecord:
         job, folder, request = self.job, self.folder, self.request
@@ -166,7 +180,7 @@ class PrepareSteps:
             source=job.plan.source,
             target=job.plan.target,
             subwords=job.subwords,
-            vocabulary=job.vocabulary,
+            vocabulary=none_if_unset(subwords.vocabulary) or job.vocabulary,
             pairs=data.lines,
             parts=text.parts,
             pieces=encoded.pieces,

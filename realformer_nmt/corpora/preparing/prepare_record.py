@@ -50,6 +50,7 @@ class SubwordsRecord(StepRecord, frozen=True, kw_only=True):
 
     bytes: dict[str, int]
     sha256: dict[str, str]
+    vocabulary: int | UnsetType = UNSET
 
 
 class SubwordTextRecord(StepRecord, frozen=True, kw_only=True):

@@ -157,4 +157,4 @@ def _translated(files: Iterable[Path], stack: contextlib.ExitStack) -> Iterator[
 def _failure(status: int, log: Path, resumable: bool) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["(no output)"]
     hint = "; what the other jobs translated is kept, and the same command resumes" if resumable else ""
-    return f"fairseq-generate ended with status {status}: {lines[-1]}{hint}"
+    return f"fairseq-generate ended with status {status}: {lines[-1].removeprefix('fairseq-generate: ')}{hint}"

@@ -58,9 +58,8 @@ class Training:
             self.origin = self.stage.origin(previous)
             status = self._train(argv)
         if status:
-            raise UserError(
-                f"fairseq-train ended with status {status}, for the reason above; rerun the same command to resume"
-            )
+            advice = "; rerun the same command to resume" if self._has_checkpoints() else ""
+            raise UserError(f"fairseq-train ended with status {status}, for the reason above{advice}")
         if not self._has_checkpoints():
             raise UserError(
                 "fairseq-train ended without a checkpoint, for the reason above: nothing was trained; change the flag "

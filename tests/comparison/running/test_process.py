@@ -31,7 +31,7 @@ def test_output_is_appended_and_the_status_is_the_commands_own(tmp_path: Path, u
     assert status(Process(["average", str(tmp_path / "none.pt"), "--output", str(tmp_path / "o.pt")], log, {})) == 1
     lines = log.read_text().splitlines()
     assert lines[:2] == ["before", str(user_dir)]
-    assert "unrecognized arguments: --nonsense" in log.read_text()
+    assert "unknown option --nonsense" in log.read_text()
     assert "none.pt: no such file" in lines[-1]
 
 

@@ -101,6 +101,20 @@ def test_the_report_counts_what_was_dropped(options: list[object], undisturbed: 
     assert len(symbols) == 420 - 4
 
 
+def test_without_a_vocabulary_a_small_text_has_as_many_subwords_as_it_allows(
+    options: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_default = [option for option in options if option not in ("--vocabulary", 420)]
+    assert prepare(tmp_path / "default", by_default) == 0
+    size = json.loads((tmp_path / "default/prepare.json").read_text("utf-8"))["vocabulary"]
+    assert f"--vocabulary {size}: the text has no more subwords\n" in capsys.readouterr().err
+    assert len((tmp_path / "default/data-bin/dict.en.txt").read_text("utf-8").splitlines()) == size - 4
+    assert prepare(tmp_path / "given", by_default, "--vocabulary", size) == 0
+    assert hashes(tmp_path / "given") == hashes(tmp_path / "default")
+    assert prepare(tmp_path / "more", by_default, "--vocabulary", size + 1) == 1
+    assert f"Give --vocabulary {size} or less" in capsys.readouterr().err
+
+
 def test_further_test_sets_are_subsets_of_their_own(options: list[object], undisturbed: Path, tmp_path: Path) -> None:
     """test1 of the text of valid: the same pieces. All else stays as it was."""
     valid = options[options.index("--valid") + 1 : options.index("--valid") + 3]

@@ -99,6 +99,7 @@ TRAINS = _of(
     ("no data", "--data absent", r"absent is not a folder"),
     ("data is a file", "--data ok.en", r"ok\.en is not a folder"),
     ("no pair in it", "--data folder", r"folder.*(pair|dictionary)"),
+    ("folder of its data-bin", "--data prep", r"prep holds no binarised pair .*; did you mean .*prep/data-bin\?"),
     ("unknown family", "--data data --arch realfomer --layers 2", r"realfomer is not one of .*mean realformer\?"),
     ("depth 0", "--data data --layers 0", r"--layers 0: allowed is a number, such as 18"),
     ("depth negative", "--data data --layers -3", r"--layers -3: allowed is a number"),
@@ -106,7 +107,7 @@ TRAINS = _of(
     ("depth in words", "--data data --layers six", r"--layers six: allowed is a number"),
     ("heads", "--data data -- --encoder-attention-heads 7", r"7 do not divide .* use 1, 2, 4"),
     ("layerdrop", "--data data -- --decoder-layerdrop 0.1", r"layerdrop 0\.1 is not supported"),
-    ("topology", "--data data -- --residual-topology prae", r"prae is not one of post, pre"),
+    ("topology", "--data data -- --residual-topology prae", r"prae is not one of .*; did you mean pre\?"),
     ("score carry", "--data data -- --score-carry max", r"--score-carry max is not one of"),
     ("widths apart", "--data data -- --decoder-embed-dim 32", r"embeddings needs one width"),
     (
@@ -124,8 +125,8 @@ TRAINS = _of(
     ("fp16 on a CPU", "--data data --precision fp16", r"fp16 needs a GPU: allowed on a CPU"),
     (
         "GPUs that are not",
-        "--data data --gpus 64 --max-tokens 16",
-        r"--gpus 64, but this machine has \d+",
+        "--data data --gpus 64",
+        r"--gpus 64, but this machine has (\d+|no GPU that torch can use): pass --gpus \d+, or --dry-run",
     ),
     ("no epoch", "--data data --epochs 0", r"--epochs 0: allowed is 1 or more"),
     (
@@ -283,7 +284,7 @@ GRIDS = _of(
     "compare grid.toml --folder cells",
     ("no preparation", "--prepared folder --plan", r"prepare\.json: no such file"),
     ("damaged prepare.json", "--prepared prep_cut --plan", r"prepare\.json is damaged"),
-    ("GPUs that are not", "--prepared prep --gpus 99", r"--gpus 99: allowed are 0 to \d+ GPUs"),
+    ("GPUs that are not", "--prepared prep --gpus 99", r"--gpus 99: .*\d+ GPUs|no GPU that torch can use"),
     ("no job", "--prepared prep --jobs 0", r"--jobs 0: allowed is 1 to 1,024"),
 )
 
@@ -296,11 +297,11 @@ OTHERS = [
 
 MISTAKES = [*TEXTS, *MANIFESTS, *FETCHES, *TRAINS, *AVERAGES, *INSPECTIONS, *TRANSLATIONS, *SCORES, *GRIDS, *OTHERS]
 
-CONTRADICTIONS = [  # argparse says these, with its usage before
-    Mistake("train: two lengths", "train --epochs 2 --updates 3", "argument --updates: not allowed with .*--epochs"),
-    Mistake("average: last and best", "average a --last 1 --best 1", "argument --best: not allowed with .*--last"),
-    Mistake("translate: two halves", "translate a --fp16 --bf16", "argument --bf16: not allowed with .*--fp16"),
-    Mistake("compare: plan and report", "compare g --plan --report", "argument --report: not allowed with .*--plan"),
-    Mistake("train: two ports", "train --master a:b:c", "argument --master: 'a:b:c': allowed is HOST:PORT"),
-    Mistake("average: no number", "average a --last two", "argument --last: invalid int value: 'two'"),
+CONTRADICTIONS = [  # argparse says these
+    Mistake("train: two lengths", "train --epochs 2 --updates 3", "--updates: not allowed with .*--epochs"),
+    Mistake("average: last and best", "average a --last 1 --best 1", "--best: not allowed with .*--last"),
+    Mistake("translate: two halves", "translate a --fp16 --bf16", "--bf16: not allowed with .*--fp16"),
+    Mistake("compare: plan and report", "compare g --plan --report", "--report: not allowed with .*--plan"),
+    Mistake("train: two ports", "train --master a:b:c", "--master: 'a:b:c': allowed is HOST:PORT"),
+    Mistake("average: no number", "average a --last two", "--last: invalid int value: 'two'"),
 ]
