@@ -75,11 +75,13 @@ def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way
     shares = tmp_path / parallel_jobs.SHARES
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in background
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=heard) as parent:
-        wait_for(
-            lambda: (shares / "0").is_dir() and (shares / "pid").is_file() and (shares / "pid").read_text() != "",
-            parent,
-        )
-        parent.send_signal(number)
+        try:
+            wait_for(
+                lambda: (shares / "0").is_dir() and (shares / "pid").is_file() and (shares / "pid").read_text() != "",
+                parent,
+            )
+        finally:
+            parent.send_signal(number)
     child = (shares / "pid").read_text()
     wait_for(lambda: not living(child))
     first = (shares / "0" / FILE).stat()
@@ -91,7 +93,7 @@ def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way
 
 
 def wait_for(reached: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not reached():
         assert time.monotonic() < deadline
         assert process is None or process.poll() is None
