@@ -1,4 +1,4 @@
-"""What numpy and torch have removed and fairseq still uses: patched, or named in docs/compatibility.md."""
+"""Names that numpy and torch removed and fairseq still uses: patched, or in docs/compatibility.md."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""--best-checkpoint-metric of what a validation logs, and of what none logs."""
+"""Refusal of a --best-checkpoint-metric that no validation logs."""
 
 from pathlib import Path
 
