@@ -1,6 +1,7 @@
 """The parts of fairseq-train's command: flags of the protocol, of the machine and of the data."""
 
 import json
+import re
 import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
