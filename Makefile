@@ -140,8 +140,9 @@ bench: install ## measure speed and memory beside stock fairseq
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-reliability: install ## kill trainings, fill disks, lose machines: an hour; as root, all of it
+reliability: install ## kill trainings, fill disks, lose machines, try whole products of parts: an hour; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
+	$(PYTEST) -m product tests/model/models tests/text_models/models
 
 slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 20 minutes
 	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
