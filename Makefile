@@ -101,7 +101,7 @@ test: install browser docs ## run the whole suite: 8 to 25 minutes
 	$(PYTEST) --durations=30 --durations-min=1
 
 test-gpu: install ## test what only a GPU shows; without one these tests are skipped
-	$(PYTEST) tests/model/test_cuda.py tests/end_to_end/test_cuda_training.py
+	$(PYTEST) -m "not stock" tests/model/test_cuda.py tests/end_to_end/test_cuda_training.py
 
 unit: install ## test the models and their parts alone, and print the coverage
 	$(PYTEST) --cov --cov-report= tests/model tests/text_models/models tests/kernels tests/training tests/common tests/data_bins
@@ -140,9 +140,9 @@ bench: install ## measure speed and memory beside stock fairseq
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-reliability: install ## kill trainings, fill disks, lose machines, try whole products of parts: an hour; as root, all of it
+reliability: install ## kill trainings, fill disks, lose machines, run the cases that the suite samples: an hour; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
-	$(PYTEST) -m product tests/model/models tests/text_models/models
+	$(PYTEST) -m product
 
 slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 20 minutes
 	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
