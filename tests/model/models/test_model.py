@@ -1,4 +1,4 @@
-"""What any sequence model must do, of models that have each pair of parts together."""
+"""Models in which each pair of parts meets do what any sequence model must do."""
 
 import copy
 from collections.abc import Callable, Sequence
