@@ -11,6 +11,6 @@ pytestmark = pytest.mark.skipif(cluster.missing() is not None, reason=str(cluste
 
 @pytest.mark.parametrize("trial", ["cancelled by hand", "login node lost"])
 def test_real(trial: str, trial_corpus: Path, tmp_path: Path) -> None:
-    with cluster.started(tmp_path / "c") as world:
-        figures = slurm_trials.TRIALS[trial](world, trial_corpus, tmp_path / "trial")
+    with cluster.started(tmp_path / "c") as slurm:
+        figures = slurm_trials.TRIALS[trial](slurm, trial_corpus, tmp_path / "trial")
     assert "done" in str(figures["outcome"])
