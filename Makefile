@@ -33,7 +33,7 @@ APT := tools/apt_get.sh
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
-.PHONY: help install demo demo-longer docs check audit constraints licences format test unit newest trackers comet-parity \
+.PHONY: help install demo demo-longer docs check audit constraints licences format test unit stock newest trackers comet-parity \
 	authors-code bench bench-gpu test-gpu browser reliability slurm sanitise clean anew
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -97,19 +97,23 @@ format: install ## put right what ruff can put right
 browser: ## install Chromium, in which the tests open the report and the website
 	$(if $(BROWSER),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends chromium)
 
-test: install browser docs ## run the whole suite: 8 to 25 minutes
-	$(PYTEST) --durations=30 --durations-min=1
+test: install browser docs ## run the whole suite, and print its slowest twenty tests: 10 to 15 minutes
+	$(PYTEST) --durations=20 --durations-min=1
 
 test-gpu: install ## test what only a GPU shows; without one these tests are skipped
-	$(PYTEST) tests/model/test_cuda.py tests/end_to_end/test_cuda_training.py
+	$(PYTEST) -m "not stock" tests/model/test_cuda.py tests/end_to_end/test_cuda_training.py
 
 unit: install ## test the models and their parts alone, and print the coverage
 	$(PYTEST) --cov --cov-report= tests/model tests/single_stack tests/kernels tests/training tests/common tests/data_bins
 	@echo "coverage of the same rooms of realformer_nmt: $$($(BIN)/python -m coverage report --format=total) %"
 
+stock: install ## show that stock fairseq still needs the patches
+	$(PYTEST) -m stock
+
 newest: ## test every command on the newest torch that installs, in an environment of its own
 	$(MAKE) install VENV=$(NEWEST) TORCH=torch
 	$(TESTING) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal $(COMMANDS)
+	$(TESTING) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist worksteal -m stock tests/fairseq_patches
 
 trackers: install ## test what trainings log to TensorBoard and W&B, installed in a folder of their own
 	$(PIP_INSTALL) --upgrade --target $(TRACKERS) tensorboard wandb
@@ -140,8 +144,9 @@ bench: install ## measure speed and memory beside stock fairseq
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-reliability: install ## kill trainings, fill disks, lose machines: an hour; as root, all of it
+reliability: install ## kill trainings, fill disks, lose machines, run all cases: over an hour; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
+	$(PYTEST) -m product
 
 slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 20 minutes
 	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)

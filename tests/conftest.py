@@ -114,11 +114,12 @@ def trial_corpus(once: Once) -> Path:
 
 
 @pytest.fixture(scope="session")
-def compat_answers(once: Once, user_dir: Path) -> dict[str, dict[str, Any]]:
+def compat_answers(once: Once, user_dir: Path) -> Callable[[str], dict[str, Any]]:
+    """compat_answers("stock" or "patched") -> what each probe of that fairseq answers."""
     helpers = Path(__file__).parent / "helpers"
 
-    def ask(folder: Path) -> None:
-        for which in ("stock", "mended"):
+    def answers(which: str) -> dict[str, Any]:
+        def ask(folder: Path) -> None:
             done = subprocess.run(
                 [sys.executable, helpers / "faults" / "compat_probes.py", folder, which],
                 env={**os.environ, "PYTHONPATH": f"{user_dir.parent}:{helpers}", "OMP_NUM_THREADS": "1"},
@@ -126,7 +127,9 @@ def compat_answers(once: Once, user_dir: Path) -> dict[str, dict[str, Any]]:
                 text=True,
                 check=True,
             )
-            (folder / which).write_text(done.stdout)
+            (folder / "answers.json").write_text(done.stdout)
 
-    folder = once("compat_probes", ask)
-    return {which: json.loads((folder / which).read_text()) for which in ("stock", "mended")}
+        loaded: dict[str, Any] = json.loads((once(f"probes_of_{which}", ask) / "answers.json").read_text())
+        return loaded
+
+    return answers

@@ -47,7 +47,7 @@ def write_package(folder: Path, name: str, text: str) -> Path:
 
 
 def diagnose(python: str | Path = sys.executable, path: Collection[Path] = ()) -> list[tuple[str, str]]:
-    """Return what `doctor` finds wrong, each with what mends it."""
+    """Return what `doctor` finds wrong, each with what repairs it."""
     examined = realformer_nmt("doctor", "--json", python=python, path=tuple(path))
     assert "Traceback" not in examined.stderr, examined.stderr
     report = json.loads(examined.stdout)

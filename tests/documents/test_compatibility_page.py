@@ -14,15 +14,15 @@ LISTED = """from patches import first, second
 
 def apply():
     second.repair()
-    for patch in (first.mend, first.sew):
+    for patch in (first.repair, first.sew):
         patch()
     print.nothing()
 """
 FIRST = '''"""About seams. Thread breaks."""
 
 @patch(module, "name")
-def mend(original):
-    """Mend with --thread: without it a seam opens (issue 7). More."""
+def repair(original):
+    """Repair with --thread: without it a seam opens (issue 7). More."""
 
 @patch(module, "other")
 def sew(original):
@@ -52,7 +52,7 @@ def test_what_a_docstring_says_becomes_a_row_however_the_function_is_wrapped(tmp
         (tmp_path / f"{name}.py").write_text(text)
     page = "<!-- patches: first second -->\nold\n<!-- end -->"
     assert re.findall(r"^\| (?!-|with)(.+) \|$", TOOL["with_tables"](page, list(TOOL["patches"](tmp_path))), re.M) == [
-        "Mend with `--thread` | without it a seam opens (issue 7) | `first.mend`",
+        "Repair with `--thread` | without it a seam opens (issue 7) | `first.repair`",
         "Sew | Thread breaks | `first.sew`",
         "Repair a door | Doors | `second.repair`",
     ]

@@ -68,7 +68,7 @@ def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
     *installing, building, testing = make("test", tmp_path)
     assert len(installing) == 7 + 2  # the website's own environment
     assert building == "build --quiet --config-file tools/website/mkdocs.yml"
-    assert testing == "-m pytest --numprocesses auto --dist worksteal --durations=30 --durations-min=1"
+    assert testing == "-m pytest --numprocesses auto --dist worksteal --durations=20 --durations-min=1"
     assert make("test", tmp_path) == [building, testing]
 
 
@@ -96,13 +96,14 @@ def test_make_alone_lists_the_targets(tmp_path: Path) -> None:
 
 def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_path: Path) -> None:
     newest = tmp_path / "newest"
-    *installing, testing = make("newest", tmp_path, NEWEST=str(newest))
+    *installing, testing, stock = make("newest", tmp_path, NEWEST=str(newest))
     assert installing[0] == f"-m venv {newest}"
     assert installing[3].split()[-1] == "torch"
     assert not (tmp_path / "venv").exists()
     places = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
     assert len(places) > 3
     assert all((REPOSITORY / place).exists() for place in places)
+    assert stock.endswith(" -m stock tests/fairseq_patches")
 
 
 def test_make_trackers_runs_the_tests_that_the_suite_leaves_out(tmp_path: Path) -> None:

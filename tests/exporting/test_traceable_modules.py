@@ -7,6 +7,7 @@ import onnxruntime
 import pytest
 import torch
 from tiny_models import exportable
+from tiny_models.representatives import every_family
 from tiny_models.tiny import PAD
 
 from realformer_nmt.exporting.onnx_graphs import save
@@ -45,7 +46,7 @@ def differences(parts: tuple[str, ...], folder: Path, **options: object) -> list
     return largest
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@every_family
 def test_every_family_computes_what_it_did(family: str, tmp_path: Path) -> None:
     assert differences(tuple(map(str, FAMILIES[family].values())), tmp_path) == pytest.approx([0] * 5, abs=1e-4)
 

@@ -5,12 +5,12 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import pytest
 from programs.program import REPOSITORY
+from tiny_models.representatives import OTHERS, REPRESENTATIVES
 from torch.utils import backend_registration
-
-from realformer_nmt.model.presets import FAMILIES
 
 HELPERS = REPOSITORY / "tests/helpers"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{HELPERS}", "OMP_NUM_THREADS": "1"}
@@ -20,12 +20,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_every_family_trains_and_decodes_elsewhere_alone() -> None:
+@pytest.mark.parametrize("families", [REPRESENTATIVES, pytest.param(OTHERS, marks=pytest.mark.product)], ids=len)
+def test_families_train_and_decode_elsewhere_alone(families: Iterable[str]) -> None:
     """The trial has a process of its own, since a device is registered for good."""
-    command = [sys.executable, HELPERS / "formulas/on_accelerator.py"]
+    command = [sys.executable, HELPERS / "formulas/on_accelerator.py", *families]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
     outcomes = json.loads(done.stdout.splitlines()[-1])
     slipped, waited = outcomes.pop("add_a_tensor_of_the_cpu"), outcomes.pop("wait_for_a_value")
-    assert outcomes == dict.fromkeys(FAMILIES, "well")
+    assert outcomes == dict.fromkeys(families, "well")
     assert slipped.startswith("FakeTensorDeviceMismatchError")
     assert waited.startswith("DataDependentOutputException")

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from gpu_measured import waits
+from tiny_models.representatives import every_family
 from tiny_models.tiny import PREVIOUS, SOURCE, build, opened, profiled
 from torch import Tensor
 
@@ -15,7 +16,6 @@ PAD = 1
 TARGET = PREVIOUS.roll(-1, 1).masked_fill(PREVIOUS == PAD, PAD)
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that torch can use")
 DEVICES = ["cpu", pytest.param("cuda", marks=needs_gpu)]
-every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
 def trained_once(family: str, **options: object) -> TranslationModel:

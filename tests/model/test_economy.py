@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from programs.program import REPOSITORY
+from tiny_models.representatives import every_family
 from tiny_models.tiny import PAD, PREVIOUS, SOURCE, build, combination, profiled
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -67,7 +68,7 @@ def test_the_plug_in_imports_nothing_but_itself_beyond_what_fairseq_does() -> No
     assert {module.partition(".")[0] for module in modules} == {"realformer_nmt"}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@every_family
 @pytest.mark.parametrize("training", [True, False])
 def test_a_forward_pass_waits_for_no_value(family: str, training: bool) -> None:
     """Tensors of the meta device have no values: asking for one is an error."""
@@ -79,7 +80,7 @@ def test_a_forward_pass_waits_for_no_value(family: str, training: bool) -> None:
     assert logits.shape[:2] == PREVIOUS.shape
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@every_family
 def test_a_decoding_step_waits_for_no_value(family: str) -> None:
     model, state = build(**FAMILIES[family]).eval().to("meta"), {}
     encoder_out = model.encoder(SOURCE.to("meta"))

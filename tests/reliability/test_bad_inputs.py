@@ -23,7 +23,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
 
 
 @pytest.fixture
-def world(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def inputs(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder."""
     for name in MADE:
         shutil.rmtree(files / name, ignore_errors=True)
@@ -31,7 +31,7 @@ def world(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return files
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("inputs")
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_one_line_says_what_where_and_what_to_do(mistake: Mistake, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(mistake.words.split()) == 1
@@ -42,14 +42,14 @@ def test_one_line_says_what_where_and_what_to_do(mistake: Mistake, capsys: pytes
     assert "unexpected error" not in lines[0]
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("inputs")
 @pytest.mark.parametrize("mistake", CONTRADICTIONS, ids=lambda mistake: mistake.name)
 def test_flags_that_contradict_each_other_are_wrong_usage(mistake: Mistake, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(mistake.words.split()) == 2
     assert re.search(mistake.message, capsys.readouterr().err.splitlines()[-1])
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("inputs")
 @pytest.mark.parametrize("name", ["average: missing", "prepare: unreadable", "compare: depth 0"])
 def test_debug_shows_the_traceback(name: str) -> None:
     (mistake,) = (mistake for mistake in MISTAKES if mistake.name == name)
@@ -57,11 +57,11 @@ def test_debug_shows_the_traceback(name: str) -> None:
         cli.main(["--debug", *mistake.words.split()])
 
 
-def test_nothing_is_left_under_a_final_name(world: Path) -> None:
+def test_nothing_is_left_under_a_final_name(inputs: Path) -> None:
     for mistake in MISTAKES:
         if mistake.name.startswith(("average", "score", "significance")):
             cli.main(mistake.words.split())
-    assert not [name for name in ("average.pt", "run.json") if (world / name).exists()]
+    assert not [name for name in ("average.pt", "run.json") if (inputs / name).exists()]
 
 
 def test_they_are_sixty_and_more_and_none_twice() -> None:

@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from faults import bad_files
@@ -20,9 +22,19 @@ from reliability.number_options import ENDLESS, VALUES, Option
 OPTIONS = number_options.numbers()
 MADE = ("made", "run", "out", "cells", "run.json", "average.pt", "test.json")
 SECONDS = 300  # on a machine with other work
-REFUSED = [(option, value) for option in OPTIONS for value in VALUES if not option.takes(value)]
 TAKEN = [(option, value) for option in OPTIONS for value in VALUES if option.takes(value) and option.command != ENDLESS]
 EVERY = TAKEN if "EVERY_MISTAKE" in os.environ else []
+
+
+def refused() -> Iterator[Any]:
+    """Yield a value for each option, and all values for the first of each range; the others run with `product`."""
+    first: set[object] = set()
+    for option in OPTIONS:
+        values = [value for value in VALUES if not option.takes(value)]
+        marks = () if (option.type, option.range) not in first else pytest.mark.product
+        first.add((option.type, option.range))
+        for value, mark in zip(values, [(), *[marks] * len(values)], strict=False):
+            yield pytest.param(option, value, marks=mark, id=f"{option.command} {option.name} {value}")
 
 
 def ids(cases: list[tuple[Option, str]]) -> list[str]:
@@ -30,13 +42,13 @@ def ids(cases: list[tuple[Option, str]]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def world(once: Once, toy_corpus: Path) -> Path:
+def inputs(once: Once, toy_corpus: Path) -> Path:
     return once("number_options", lambda folder: bad_files.write(folder, toy_corpus))
 
 
 @pytest.fixture
-def folder(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(world)
+def folder(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(inputs)
     for path in map(Path, MADE):
         shutil.rmtree(path, ignore_errors=True)
         path.unlink(missing_ok=True)
@@ -57,7 +69,7 @@ def test_every_option_that_takes_a_number_says_which() -> None:
     assert len(OPTIONS) > 50
 
 
-@pytest.mark.parametrize(("option", "value"), REFUSED, ids=ids(REFUSED))
+@pytest.mark.parametrize(("option", "value"), [*refused()])
 @pytest.mark.usefixtures("folder")
 def test_a_number_out_of_range_is_refused_at_once(
     option: Option, value: str, capfd: pytest.CaptureFixture[str]

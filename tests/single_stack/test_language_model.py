@@ -9,6 +9,7 @@ import torch
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.models import BaseFairseqModel
 from fairseq.models.transformer_lm import TransformerLanguageModel, base_lm_architecture
+from tiny_models.representatives import every_family
 from tiny_models.stock import judged, spread
 from tiny_models.tiny import PAD, PREVIOUS, SIZE, dictionary, task
 
@@ -54,7 +55,7 @@ def test_logits_loss_and_gradients_are_stocks(family: str, before: bool, shared:
     torch.testing.assert_close(logits, stock_logits, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@every_family
 def test_no_word_sees_those_behind_it(family: str) -> None:
     model = LanguageModel.build_model(options(**FAMILIES[family]), task()).train()
     model(PREVIOUS)  # ADMIN's profile

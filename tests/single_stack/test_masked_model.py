@@ -13,6 +13,7 @@ from fairseq.models.roberta import RobertaModel
 from fairseq.models.roberta import model as roberta_model
 from fairseq.models.roberta.model import base_architecture, roberta_base_architecture, roberta_large_architecture
 from tiny_models.masked import ENCODER, HEADS, NO_DROPOUT, TARGET, TOKENS, build, masked_task
+from tiny_models.representatives import every_family
 from tiny_models.stock import judged, spread
 from tiny_models.tiny import PAD, dictionary
 
@@ -81,7 +82,7 @@ def test_a_head_for_spans_goes_where_there_is_one() -> None:
     assert whole.state_dict().keys() == one.state_dict().keys()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@every_family
 def test_padding_is_not_seen(family: str) -> None:
     model = build(family).train()
     model(TOKENS)  # ADMIN's profile

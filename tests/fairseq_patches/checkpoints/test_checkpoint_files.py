@@ -42,8 +42,9 @@ def large(tmp_path: Path) -> Path:
     return tmp_path / "large.pt"
 
 
+@pytest.mark.stock
 @pytest.mark.usefixtures("large", "little_room")
-def test_stock_copies_over_what_was_there(large: Path) -> None:
+def test_stock_fairseq_still_copies_over_what_was_there(large: Path) -> None:
     last = large.with_name("checkpoint_last.pt")
     last.write_bytes(b"the one of before")
     with pytest.raises(OSError, match="File too large"):
@@ -66,8 +67,9 @@ def test_a_copy_is_the_same(large: Path) -> None:
     assert large.with_name("b.pt").read_bytes() == large.read_bytes()
 
 
+@pytest.mark.stock
 @pytest.mark.usefixtures("little_room")
-def test_stock_leaves_a_part_and_tries_thrice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stock_fairseq_still_leaves_a_part_and_tries_thrice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     monkeypatch.setattr(checkpoint_utils.time, "sleep", waits.append)
     with pytest.raises((OSError, RuntimeError)):
@@ -160,9 +162,9 @@ def test_a_checkpoint_asked_for_by_name_has_no_stand_in(tmp_path: Path, large: P
 
 def test_a_folder_that_vanished_is_not_made_anew(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoints"
-    mended = trainer(folder)
+    patched = trainer(folder)
     with pytest.raises(UserError, match=r"--save-dir .*checkpoints has disappeared since the training began"):
-        checkpoint_utils.save_checkpoint(mended.cfg.checkpoint, mended, None, None)
+        checkpoint_utils.save_checkpoint(patched.cfg.checkpoint, patched, None, None)
     assert not folder.exists()
 
 

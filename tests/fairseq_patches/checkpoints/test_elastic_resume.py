@@ -13,7 +13,7 @@ from programs.tiny_training import tiny_training
 import realformer_nmt
 
 BATCHES = 45
-PLUG_IN = realformer_nmt.__version__  # imported, so that it mends
+PLUG_IN = realformer_nmt.__version__  # imported, which patches fairseq
 
 
 def iterator(ranks: int, rank: int, grouped: bool = False) -> EpochBatchIterator:
@@ -72,8 +72,9 @@ def test_grouped_shuffling_begins_the_epoch_again_on_other_ranks_alone(ranks: in
     assert len(remaining) == (BATCHES if ranks == 1 else BATCHES - len(seen))
 
 
+@pytest.mark.stock
 @pytest.mark.parametrize(("before", "ranks", "expected"), [(4, 2, 35), (2, 4, 25)])
-def test_stock_still_needs_the_mend(before: int, ranks: int, expected: int) -> None:
+def test_stock_fairseq_still_needs_the_patch(before: int, ranks: int, expected: int) -> None:
     """Each rank has done 5 of the 45 batches; stock leaves out 5 a rank on any number of ranks."""
     state, seen = had(before, updates=5, share=1)
     remaining = rest(ranks, state, stock=True)

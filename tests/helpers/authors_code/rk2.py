@@ -17,7 +17,7 @@ NAMES = old_fairseq.ENCODER_NORMS | {"gate_linear": "topology.gate"}
 
 def theirs(checkout: Path) -> Outputs:
     old_fairseq.install(checkout)
-    code = mended(checkout / FILE)
+    code = repaired(checkout / FILE)
     args = old_fairseq.options(
         max_source_positions=16,
         max_relative_length=-1,
@@ -33,7 +33,7 @@ def theirs(checkout: Path) -> Outputs:
     return old_fairseq.encoded(old_fairseq.prepared(encoder, NAMES))
 
 
-def mended(file: Path) -> ModuleType:
+def repaired(file: Path) -> ModuleType:
     text = file.read_text()
     assert BROKEN in text
     with tempfile.TemporaryDirectory() as folder:

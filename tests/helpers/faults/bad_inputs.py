@@ -1,6 +1,6 @@
 """Mistakes of users and what they are told, a row a mistake.
 
-A command's words stand as one would type them, in the folder that `world` in test_bad_inputs.py fills.
+A command's words stand as one would type them, in the folder that `inputs` in test_bad_inputs.py fills.
 """
 
 from typing import NamedTuple

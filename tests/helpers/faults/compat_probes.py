@@ -1,6 +1,6 @@
-"""One answer a probe, as JSON, from fairseq as it is or mended.
+"""One answer a probe, as JSON, from fairseq as it is or patched.
 
-Run as `PYTHONPATH=.:tests/helpers python compat_probes.py FOLDER stock|mended`.
+Run as `PYTHONPATH=.:tests/helpers python compat_probes.py FOLDER stock|patched`.
 fairseq_patches/test_patches.py holds the answers side by side: what stock fairseq does, and what the patch makes of it.
 """
 
@@ -200,7 +200,7 @@ def _answer(probe: Callable[[], Any]) -> Any:
 
 def main() -> None:
     folder, which = sys.argv[1:]
-    if which == "mended":
+    if which == "patched":
         from realformer_nmt import fairseq_patches
 
         fairseq_patches.apply()
@@ -208,7 +208,7 @@ def main() -> None:
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/{which}.ranks", rank=0, world_size=1)
     sys.argv[1:] = []
     logging.disable()
-    probes = (*PROBES, *STOCK_PROBES) if which == "stock" else PROBES  # mended ones would wait for their other rank
+    probes = (*PROBES, *STOCK_PROBES) if which == "stock" else PROBES  # patched ones would wait for their other rank
     print(json.dumps({probe.__name__: _answer(probe) for probe in probes}))
 
 

@@ -1,0 +1,76 @@
+"""Combinations of a model's parts: a pairwise cover of all values, and products of the parts that meet most closely."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from realformer_nmt.model.attention.carry import CARRIES
+from realformer_nmt.model.attention.scores import SOURCES
+from realformer_nmt.model.norms import NORMS
+from realformer_nmt.model.residual import TOPOLOGIES
+from realformer_nmt.model.scaling import SCALINGS, Stack
+
+Parts = tuple[str, ...]  # values of FAMILY_OPTIONS, in their order
+Cell = tuple[int, str]  # a column and a value of it
+Pair = tuple[Cell, Cell]  # the smaller column first
+
+
+def pairs(row: Iterable[str]) -> list[Pair]:
+    """Return the pairs of values that a row holds."""
+    return [*itertools.combinations(enumerate(row), 2)]
+
+
+def all_pairs(columns: Sequence[Sequence[str]]) -> list[Pair]:
+    cells = [[(column, value) for value in values] for column, values in enumerate(columns)]
+    return [pair for one, other in itertools.combinations(cells, 2) for pair in itertools.product(one, other)]
+
+
+def pairwise_cover(columns: Sequence[Sequence[str]], forbidden: Iterable[Pair] = ()) -> list[Parts]:
+    """Return rows, a value of each column, that hold every pair of values but the forbidden ones.
+
+    A row begins with the first pair that is missing. Each other column takes the value with which most missing pairs
+    come in, of several the one that was used least.
+    """
+    barred = set(forbidden)
+    missing = dict.fromkeys(pair for pair in all_pairs(columns) if pair not in barred)
+    used: Counter[Cell] = Counter()
+    rows: list[Parts] = []
+
+    def worth(cell: Cell, row: dict[int, str]) -> tuple[bool, int, int]:
+        met = [(min(cell, other), max(cell, other)) for other in row.items()]
+        return barred.isdisjoint(met), sum(pair in missing for pair in met), -used[cell]
+
+    while missing:
+        row = dict(next(iter(missing)))
+        for column, values in enumerate(columns):
+            if column not in row:
+                _, row[column] = max(((column, value) for value in values), key=lambda cell: worth(cell, row))
+        rows.append(tuple(row[column] for column in range(len(columns))))
+        used.update(row.items())
+        for pair in pairs(rows[-1]):
+            missing.pop(pair, None)
+    return rows
+
+
+MIXTURES = ["random+dot", "dense+dot", "random+dense+dot"]
+COLUMNS: list[list[str]] = [[*TOPOLOGIES], [*SCALINGS], [*SOURCES, *MIXTURES], [*CARRIES], [*NORMS]]
+WEIGHING = [name for name, scaling in SCALINGS.items() if scaling(Stack("encoder", 2, 2)).weighs]
+WITHOUT_SHORTCUTS = [name for name, topology in TOPOLOGIES.items() if not topology.has_shortcuts]
+FORBIDDEN: list[Pair] = [((0, topology), (1, scaling)) for topology in WITHOUT_SHORTCUTS for scaling in WEIGHING]
+COVER = pairwise_cover(COLUMNS, FORBIDDEN)
+
+FIRST_TOPOLOGIES = ("post", "pre", "dual")
+FIRST_SCALINGS = ("none", "admin", "admin_decayed", "admin_fixed", "deepnorm")
+SCALINGS_OF_WEIGHTS = [name for name in SCALINGS if name not in WEIGHING]
+WITH_SHORTCUTS = [name for name in TOPOLOGIES if name not in WITHOUT_SHORTCUTS]
+PRODUCT: list[Parts] = sorted(  # what `make reliability` tries beside the cover
+    {
+        *itertools.product(FIRST_TOPOLOGIES, FIRST_SCALINGS, [*SOURCES, *MIXTURES], ("none", "sum", "mean")),
+        *itertools.product(TOPOLOGIES, SCALINGS_OF_WEIGHTS, ["dot"], ["mean"]),
+        *itertools.product(WITH_SHORTCUTS, SCALINGS, ["dot"], ["mean"]),
+        *itertools.product(FIRST_TOPOLOGIES, SCALINGS, ["dot", "random+dot"], ["none", "mean"]),
+        *itertools.product(TOPOLOGIES, ["none"], ["dot"], CARRIES),
+        *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["mean"], NORMS),
+        *itertools.product(FIRST_TOPOLOGIES, ["none"], [*SOURCES, *MIXTURES], ["lazy"]),
+    }
+)
