@@ -1,4 +1,4 @@
-"""What the terminal shows of the pairs that `prepare` drops; prepare.json has their numbers for each text."""
+"""Numbers of the pairs that `prepare` drops, as the terminal shows them; prepare.json has them for each text."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
