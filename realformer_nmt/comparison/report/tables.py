@@ -10,7 +10,8 @@ from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.report.columns import Column, columns
-from realformer_nmt.comparison.report.formatting import MARK, metrics, placed, tested
+from realformer_nmt.comparison.report.formatting import MARK, metrics, placed
+from realformer_nmt.comparison.report.notes import tested
 from realformer_nmt.comparison.report.outside_table import outside_table, spreadsheet_rows
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
