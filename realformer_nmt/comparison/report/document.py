@@ -121,7 +121,7 @@ def content(results: Results) -> dict[str, object]:
         "unshared": provenance.unshared,
         "versions": provenance.versions(results),
         "stale": [cell for cell in by_size(results.cells) if cell.differences],
-        "tested": notes.tested(results),
+        "notes": notes.notes(results),
         "alpha": ALPHA,
         "spent": sum(cell.hours or 0 for cell in results.cells),
         "period": period(results.cells),

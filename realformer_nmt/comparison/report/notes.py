@@ -6,23 +6,23 @@ from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.evaluation.agreement import MEANING, fit
 
 
-def tested(results: Results) -> str:
-    """Return the note that explains differences and p-values, and names cells that were trained otherwise."""
+def notes(results: Results) -> list[str]:
+    """Return the notes on differences and p-values, and the cells that were trained otherwise."""
     test, drawn = results.test, drawn_metric(results)
     labels = {metric.name: metric.label for metric in results.metrics}
-    notes = "".join(
-        f" {title}: {'; '.join(map(printable, lines))}." for title, lines in unequal(results).items() if lines
-    )
-    return (
-        f"Mean ± deviation over seeds. "
-        f"Differences are to {printable(results.baseline)} of the same {common_axes(results)}. "
-        f"p: {test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples, corrected for the number "
-        f"of tests ({test.correction}); of several seeds the largest. It says whether the difference would hold on "
-        "other sentences like these, the deviation whether it would hold after another training."
-        + (f" {MEANING}" if fit(drawn.name, drawn.signature) else "")
-        + ("" if drawn.higher_is_better else f" Lower {drawn.label} is better.")
-        + notes
-    )
+    lines = [
+        f"Differences are to {printable(results.baseline)} of the same {common_axes(results)}.",
+        "± is the deviation over seeds: would the score hold after another training?",
+        f"p ({test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples): would the difference "
+        f"hold on other sentences like these? It is corrected for the number of tests ({test.correction}), and of "
+        "several seeds the largest.",
+    ]
+    if fit(drawn.name, drawn.signature):
+        lines.append(MEANING)
+    if not drawn.higher_is_better:
+        lines.append(f"Lower {drawn.label} is better.")
+    cells = {title: "; ".join(map(printable, texts)) for title, texts in unequal(results).items() if texts}
+    return [*lines, *(f"{title}: {text}." for title, text in cells.items())]
 
 
 def common_axes(results: Results) -> str:

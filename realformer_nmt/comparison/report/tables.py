@@ -11,7 +11,7 @@ from tabulate import tabulate
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.report.columns import Column, columns
 from realformer_nmt.comparison.report.formatting import MARK, metrics, placed
-from realformer_nmt.comparison.report.notes import tested
+from realformer_nmt.comparison.report.notes import notes
 from realformer_nmt.comparison.report.outside_table import outside_table, spreadsheet_rows
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
@@ -88,12 +88,11 @@ def markdown(results: Results) -> str:
         rows = [[markdown_escaped(word) for word in words] for words in [outside.headers, *outside.lines]]
         table = tabulate(rows[1:], rows[0], tablefmt="github", disable_numparse=True)
         blocks.append(f"{outside.title}:\n\n{table}\n\n{markdown_escaped(outside.note)}")
-    signatures = [
-        f"- {markdown_escaped(metric.label)}: `{printable(metric.signature).replace('`', '')}`"
-        for metric in metrics(results)
-        if metric.signature
-    ]
-    return "\n\n".join([*blocks, markdown_escaped(tested(results)), "\n".join(signatures)]).strip() + "\n"
+    items = [f"- {markdown_escaped(note)}" for note in notes(results)]
+    for metric in metrics(results):
+        if metric.signature:
+            items.append(f"- {markdown_escaped(metric.label)}: `{printable(metric.signature).replace('`', '')}`")
+    return "\n\n".join([*blocks, "\n".join(items)]) + "\n"
 
 
 def markdown_table(table: ReportTable) -> str:

@@ -110,7 +110,7 @@ def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
 
 def test_a_single_best_is_marked_alone(page: html.HtmlElement) -> None:
     assert [row.findtext("th") for row in page.xpath("//tr[td[@class='best']]")] == ["realformer"]
-    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
+    note = page.xpath("string(//ul[@class='note']/li[span[@class='best']])")
     assert "all others are significantly worse" in note
 
 
@@ -122,14 +122,14 @@ def test_ties_are_marked_alike() -> None:
     assert len(page.xpath("//td[@class='best']")) == len(tied) == 4
     tile = " ".join(page.xpath("string(//dl[@class='tiles']/div[dt[starts-with(., 'best')]]/dd)").split())
     assert tile.endswith("not significantly better than resi_dual, 18 layers; admin, 18 layers and 1 more")
-    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
+    note = page.xpath("string(//ul[@class='note']/li[span[@class='best']])")
     assert "the best, and all that are not significantly worse (p ≥ 0.05, Holm). " in note
 
 
 def test_a_row_that_shares_no_seed_with_the_best_is_marked_as_not_tested() -> None:
     results = sample(seeds=1)
     change_rows(results, lambda row: row.family == "admin" and row.depth == "18", best=True, p_best=None)
-    note = html.fromstring(document.page(results)).xpath("string(//p[@class='note'][span[@class='best']])")
+    note = html.fromstring(document.page(results)).xpath("string(//ul[@class='note']/li[span[@class='best']])")
     assert "not significantly worse (p ≥ 0.05, Holm), or have no seed in common with it. " in note
 
 
