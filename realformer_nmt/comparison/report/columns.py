@@ -16,6 +16,7 @@ from realformer_nmt.comparison.report.formatting import (
     seeds,
     whole,
 )
+from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.provenance import marked_family, version
 from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.results.groups import group
@@ -39,15 +40,16 @@ class Column(NamedTuple):
 def columns(table: ReportTable) -> list[Column]:
     """Return the columns of a table: the metric that is drawn with its test, then the rest."""
     results, (drawn, *further) = table.results, table.metrics
+    best = best_rows(table.rows, drawn.name)
     listed = [
         family_column(results),
         DEPTH,
         *map(axis_column, results.axes),
-        score_column(results, drawn, quality),
+        score_column(drawn, quality, best),
         SEEDS,
     ]
     listed += baseline_columns(results, drawn)
-    listed += [score_column(results, metric, measured) for metric in further]
+    listed += [score_column(metric, measured) for metric in further]
     listed += COST
     if table.tuned_rows is not None:
         listed.append(chosen_column(table.tuned_rows))
@@ -56,9 +58,10 @@ def columns(table: ReportTable) -> list[Column]:
 
 def metric_columns(results: Results, metric: MetricColumn) -> list[Column]:
     """Return the columns of the page's table of one metric, whose rows are grouped by depth."""
+    best = best_rows(results.rows, metric.name) if metric.name == results.metric else []
     return [
         family_column(results),
-        score_column(results, metric, quality),
+        score_column(metric, quality, best),
         *baseline_columns(results, metric),
         SEEDS,
         *COST,
@@ -81,13 +84,13 @@ def axis_column(name: str) -> Column:
     return Column(AXES[name].label, lambda row: shown(row.axes[name]), {name: lambda row: row.axes[name]})
 
 
-def score_column(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str], str]) -> Column:
-    """Return the column of a metric; the best rows are marked in that of the drawn metric."""
+def score_column(metric: MetricColumn, say: Callable[[ResultRow, str], str], best: Sequence[ResultRow] = ()) -> Column:
+    """Return the column of a metric, in which the best rows are marked."""
     name = metric.name
 
     def mark(row: ResultRow) -> str:
         if row.seeds and name in row.scores:
-            return "best" if row.best and name == results.metric else ""
+            return "best" if row in best else ""
         return "failed" if row.failed else "unscored"
 
     figures: dict[str, Figure] = {

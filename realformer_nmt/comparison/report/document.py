@@ -29,6 +29,7 @@ from realformer_nmt.comparison.report.example_diff import examples
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
 from realformer_nmt.comparison.report.outside_table import outside_table
+from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
@@ -112,7 +113,8 @@ def content(results: Results) -> dict[str, object]:
         "states": states,
         "failed": sum(states[state] for state in MODEL_FAILED),
         "finding": finding(results),
-        "best": best(results, drawn),
+        "best": not_worse(results, drawn),
+        "marked": best_rows(results.rows, drawn.name),
         "metric_columns": columns.metric_columns,
         "failed_rows": failed_rows(results),
         "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), formatting.placed)],
@@ -161,8 +163,8 @@ def cells(results: Results) -> list[tuple[CellResult, list[str]]]:
     return [(cell, svgs(cell_plots.drawings(cell), f"cell{number}")) for number, cell in numbered]
 
 
-def best(results: Results, metric: MetricColumn) -> list[ResultRow]:
-    """Return the row with the best mean, and those that are not significantly worse."""
+def not_worse(results: Results, metric: MetricColumn) -> list[ResultRow]:
+    """Return the row with the best mean, and those that are not significantly worse, though they be all rows."""
     rows = [row for row in results.rows if row.best]
     return sorted(rows, key=lambda row: row.scores[metric.name].mean, reverse=metric.higher_is_better)
 

@@ -2,8 +2,11 @@
 
 from realformer_nmt.comparison.grid.axes import AXES
 from realformer_nmt.comparison.report.formatting import MARK, drawn_metric, printable
+from realformer_nmt.comparison.report.power import smallest_significant
+from realformer_nmt.comparison.report.report_table import counted
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.evaluation.agreement import MEANING, fit
+from realformer_nmt.evaluation.p_values import ALPHA
 
 
 def notes(results: Results) -> list[str]:
@@ -17,6 +20,10 @@ def notes(results: Results) -> list[str]:
         f"hold on other sentences like these? It is corrected for the number of tests ({test.correction}), and of "
         "several seeds the largest.",
     ]
+    smallest = smallest_significant(results.rows, test.metric)
+    if smallest and results.lines:
+        size = counted(results.lines, results.unit)
+        lines.append(f"With {size}, a difference from about {smallest:.2g} on is significant (p < {ALPHA}).")
     if fit(drawn.name, drawn.signature):
         lines.append(MEANING)
     if not drawn.higher_is_better:

@@ -123,14 +123,14 @@ def test_ties_are_marked_alike() -> None:
     tile = " ".join(page.xpath("string(//dl[@class='tiles']/div[dt[starts-with(., 'best')]]/dd)").split())
     assert tile.endswith("not significantly better than resi_dual, 18 layers; admin, 18 layers and 1 more")
     note = page.xpath("string(//ul[@class='note']/li[span[@class='best']])")
-    assert "the best, and all that are not significantly worse (p ≥ 0.05, Holm). " in note
+    assert "the best, and all that are not significantly worse (p ≥ 0.05, Holm)." in note
 
 
 def test_a_row_that_shares_no_seed_with_the_best_is_marked_as_not_tested() -> None:
     results = sample(seeds=1)
     change_rows(results, lambda row: row.family == "admin" and row.depth == "18", best=True, p_best=None)
     note = html.fromstring(document.page(results)).xpath("string(//ul[@class='note']/li[span[@class='best']])")
-    assert "not significantly worse (p ≥ 0.05, Holm), or have no seed in common with it. " in note
+    assert "not significantly worse (p ≥ 0.05, Holm), or have no seed in common with it." in note
 
 
 def test_nothing_is_best_where_nothing_is_scored() -> None:
