@@ -8,7 +8,7 @@ from realformer_nmt.comparison.grid.axes import AXES, shown
 from realformer_nmt.comparison.report.formatting import (
     NOTHING,
     difference,
-    hours,
+    duration,
     measured,
     millions,
     probability,
@@ -22,6 +22,7 @@ from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation import agreement
+from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.p_values import ALPHA
 
 Figure = Callable[[ResultRow], str | Number | None]
@@ -54,6 +55,20 @@ def columns(table: ReportTable) -> list[Column]:
     if table.tuned_rows is not None:
         listed.append(chosen_column(table.tuned_rows))
     return [*listed, Column(None, figures={"version": lambda row: version(row, results)})]
+
+
+def paper_columns(table: ReportTable) -> list[Column]:
+    """Return the columns that the table of a paper has: sizes, scores, and the test of the drawn metric."""
+    results, (drawn, *further) = table.results, table.metrics
+    return [
+        family_column(results),
+        DEPTH,
+        *map(axis_column, results.axes),
+        PARAMETERS,
+        score_column(drawn, quality),
+        *baseline_columns(results, drawn)[:2],
+        *(score_column(metric, measured) for metric in further if metric.name != LOSS),
+    ]
 
 
 def metric_columns(results: Results, metric: MetricColumn) -> list[Column]:
@@ -149,8 +164,9 @@ SEEDS = Column(
     seeds,
     {"seeds": lambda row: row.seeds, "failed": lambda row: row.failed, "states": lambda row: " ".join(row.states)},
 )
+PARAMETERS = Column("parameters", lambda row: millions(row.parameters), {"parameters": lambda row: row.parameters})
 COST = [
-    Column("parameters", lambda row: millions(row.parameters), {"parameters": lambda row: row.parameters}),
+    PARAMETERS,
     Column("tokens/s", lambda row: whole(row.tokens_a_second), {"tokens_a_second": lambda row: row.tokens_a_second}),
-    Column("hours", lambda row: hours(row.hours), {"hours": lambda row: row.hours}),
+    Column("time", lambda row: duration(row.hours), {"hours": lambda row: row.hours}),
 ]

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_files import FINAL, MODEL_FAILED
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
@@ -28,6 +28,7 @@ from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.example_diff import examples
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
+from realformer_nmt.comparison.report.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.report.outside_table import outside_table
 from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
@@ -38,8 +39,8 @@ from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
 FILTERS = (
+    "duration",
     "failure_text",
-    "hours",
     "interval",
     "millions",
     "placed",
@@ -111,6 +112,7 @@ def content(results: Results) -> dict[str, object]:
         "metrics": formatting.metrics(results),
         "drawn": drawn,
         "states": states,
+        "ended": sum(states[state] for state in (*FINAL, TOO_SHORT)),
         "failed": sum(states[state] for state in MODEL_FAILED),
         "finding": finding(results),
         "best": not_worse(results, drawn),
@@ -119,6 +121,8 @@ def content(results: Results) -> dict[str, object]:
         "failed_rows": failed_rows(results),
         "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), formatting.placed)],
         "shared": provenance.shared(results.cells),
+        "sizes": provenance.sizes(results.cells),
+        "files": [RECORD, *TABLES],
         "further": report_table.test_sets(results)[1:],
         "unshared": provenance.unshared,
         "versions": provenance.versions(results),

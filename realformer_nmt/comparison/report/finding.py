@@ -7,7 +7,8 @@ against the baseline at the same place. Where neither compares a leader with the
 from collections.abc import Sequence
 
 from realformer_nmt.comparison.grid.axes import Place, shown
-from realformer_nmt.comparison.report.formatting import by_size
+from realformer_nmt.comparison.report.formatting import by_size, either
+from realformer_nmt.comparison.report.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.report.power import best_rows, scored
 from realformer_nmt.comparison.report.report_table import counted
 from realformer_nmt.comparison.results.best import ranked
@@ -26,11 +27,23 @@ def finding(results: Results) -> str:
     rows = by_size(results.tuned.rows if results.tuned else results.rows)
     if not results.complete or not rows:
         return ""
+    if all(row.states == [TOO_SHORT] * len(row.states) for row in rows):
+        return too_short(results)
     clauses = [learning(rows), *leaders(results, rows)]
     if all(len(row.states) == 1 for row in rows):
         clauses.append(ONE_SEED)
     sentence = "; ".join(clauses)
     return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def too_short(results: Results) -> str:
+    """Return the sentence where no model has learned yet, and all still do."""
+    number = len(results.cells)
+    updates = either({cell.curves.train[-1].update for cell in results.cells})
+    return (
+        f"{number} of {number} trainings ended; {updates} updates are too few to tell which family learns: "
+        "the losses still fall."
+    )
 
 
 def learning(rows: Sequence[ResultRow]) -> str:

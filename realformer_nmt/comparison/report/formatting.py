@@ -1,7 +1,7 @@
 """Text of the figures of results.json, for the tables, the plots and the page."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -143,8 +143,15 @@ def whole(number: float | None) -> str:
     return NOTHING if number is None else f"{number:,.0f}"
 
 
-def hours(number: float | None) -> str:
-    return NOTHING if number is None else f"{number:.2g}" if number < 1 else f"{number:,.1f}"
+def duration(hours: float | None) -> str:
+    """Return `2.6 min`, or from an hour on `1.5 h`."""
+    return NOTHING if hours is None else f"{60 * hours:.2g} min" if hours < 1 else f"{hours:,.1f} h"
+
+
+def either(numbers: Collection[int]) -> str:
+    """Return `500 or 2,000`, or of more numbers the smallest and the largest, `500 to 2,000`."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} {'or' if len(numbers) == 2 else 'to'} {high:,}"
 
 
 def finite(number: Number | UnsetType | None) -> Number:

@@ -58,7 +58,8 @@ def test_what_cannot_be_written_is_said_in_a_line(tmp_path: Path) -> None:
 
 def test_nothing_is_asked_of_the_network(page: html.HtmlElement) -> None:
     assert page.xpath("//script | //link | //img | //iframe | //object | //form | //base") == []
-    assert [link for link in page.xpath("//@href | //@src") if not link.startswith("#")] == []
+    assert page.xpath("//a/@href") == ["results.json", "table.md", "table.csv", "table.tex"]  # beside the page
+    assert [link for link in page.xpath("//svg//@href | //@src") if not link.startswith("#")] == []
     assert "url(" not in "".join(page.xpath("//style/text()"))
 
 
@@ -82,6 +83,28 @@ def test_the_header_says_what_was_run_where(page: html.HtmlElement) -> None:
     for cell in results.cells:
         assert "\n".join(cell.commands) in shown
         assert cell.fairseq_train in shown
+
+
+def test_the_head_says_how_large_and_how_long(page: html.HtmlElement) -> None:
+    results = sample(seeds=1)
+    for cell in results.cells:
+        cell.settings.update(encoder_embed_dim=64, decoder_embed_dim=64, tokens_a_step=[500])
+    long = results.cells[-1]
+    long.curves.train.append(replace(long.curves.train[-1], update=1500))
+    text = html.fromstring(document.page(results)).xpath("string(//p[@class='lead'])")
+    assert "Width 64, 400 or 1,500 updates, 500 tokens per step." in " ".join(text.split())
+    assert "400 updates." in page.xpath("string(//p[@class='lead'])")
+    assert page.xpath("//dl[@class='tiles']/div[dt='trainings ended']/dd")[0].text_content() == "20 of 20"
+
+
+def test_an_installed_package_has_a_version_and_no_commit() -> None:
+    results = replace(sample(seeds=1), commit=None)
+    for cell in results.cells:
+        del cell.versions["commit"]
+    header = html.fromstring(document.page(results)).xpath("string(//header)")
+    assert "realformer_nmt 0.1.0" in header
+    assert "Commit" not in header
+    assert "not known" not in header
 
 
 def test_the_caption_names_diamonds_where_some_are_drawn() -> None:
