@@ -11,8 +11,8 @@ from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.outside_texts import OutsideText
-from realformer_nmt.comparison.report import document, loss_trend
-from realformer_nmt.comparison.results import gather, measured_cell, outside_rows, results_file
+from realformer_nmt.comparison.report import document
+from realformer_nmt.comparison.results import gather, loss_trend, measured_cell, outside_rows, results_file
 from realformer_nmt.comparison.running.freshness import CellState
 
 

@@ -28,12 +28,12 @@ from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.example_diff import examples
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
-from realformer_nmt.comparison.report.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.report.outside_table import outside_table
 from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
+from realformer_nmt.comparison.results.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing

@@ -1,4 +1,4 @@
-"""What the test of significance can tell: which rows are the best, and how large a difference is significant."""
+"""Power of the test of significance: which rows are the best, and how large a difference is significant."""
 
 import statistics
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from realformer_nmt.comparison.report import document, tables
 from realformer_nmt.comparison.report.finding import finding
-from realformer_nmt.comparison.report.loss_trend import restated, still_falls
+from realformer_nmt.comparison.results.loss_trend import restated, still_falls
 from realformer_nmt.comparison.results.results_file import TunedTable
 
 SENTENCE = "10 of 10 trainings ended; 120 updates are too few to tell which family learns: the losses still fall."
@@ -44,10 +44,10 @@ def test_too_few_updates_are_no_failure() -> None:
         assert text.count("too few updates") == 2 * 10  # all rows, and those that were chosen
 
 
-@pytest.mark.parametrize("others", [FLAT, curve(9.0), []], ids=["flat", "one point", "none"])
-def test_one_model_whose_loss_does_not_fall_is_stuck_and_so_are_all(others: list[CurvePoint]) -> None:
+@pytest.mark.parametrize("train", [FLAT, curve(9.0), []], ids=["flat", "one point", "none"])
+def test_one_model_whose_loss_does_not_fall_is_stuck_and_so_are_all(train: list[CurvePoint]) -> None:
     results = stuck(FALLING)
-    results.cells[3] = replace(results.cells[3], curves=CellCurves(train=others))
+    results.cells[3] = replace(results.cells[3], curves=CellCurves(train=train))
     assert restated(results) is results
     assert finding(results).startswith("No family learns")
 
