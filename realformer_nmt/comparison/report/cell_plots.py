@@ -7,21 +7,22 @@ from typing import NamedTuple
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.records.curves import CurvePoint
-from realformer_nmt.comparison.report.formatting import finite, printable
+from realformer_nmt.comparison.report.formatting import finite
+from realformer_nmt.comparison.report.side_labels import Label, beside, room
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, MaxNLocator, plain, styled
+from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, Look, MaxNLocator, plain, styled
 
 
 class CurveLook(NamedTuple):
     label: str
-    colour: str
-    marker: str
+    look: Look
     width: float
 
 
 WIDTH, HEIGHT = 3.7, 2.5  # inches; a page scales them
 MARGINS = {"left": 0.15, "right": 0.97, "bottom": 0.17, "top": 0.9}  # fixed: to compute them takes as long as to draw
-TRAINING, VALIDATION = CurveLook("training", COLOURS[0], "", 1.1), CurveLook("validation", COLOURS[1], "o", 1.5)
+TRAINING = CurveLook("training", Look(COLOURS[0], ""), 1.1)
+VALIDATION = CurveLook("validation", Look(COLOURS[1], "o"), 1.5)
 SUBLAYER = re.compile(r"(\w+)\.layers\.(\d+)\.(\w+)")  # encoder.layers.0.self_attn
 
 
@@ -35,14 +36,14 @@ def drawings(cell: CellResult) -> list[Drawing]:
 def loss(cell: CellResult) -> Drawing | None:
     drawing = Drawing(f"loss of {cell.name}", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "loss", "bits a target token")
-    draw(drawing, axes, cell.curves.train, "nll_loss", TRAINING)
-    draw(drawing, axes, cell.curves.valid, "nll_loss", VALIDATION)
-    if not axes.lines:
+    labels = draw(drawing, axes, cell.curves.train, "nll_loss", TRAINING)
+    labels += draw(drawing, axes, cell.curves.valid, "nll_loss", VALIDATION)
+    if not labels:
         return None
     if cell.unigram_entropy is not None:
-        axes.axhline(cell.unigram_entropy, color=INK, alpha=FAINT, linewidth=0.9, linestyle="--", label="unigrams")
-    axes.legend()
-    return drawing
+        axes.axhline(cell.unigram_entropy, color=INK, alpha=FAINT, linewidth=0.9, linestyle="--")
+        labels.append(Label(axes.get_xlim()[1], cell.unigram_entropy, "unigrams"))
+    return labelled(drawing, axes, labels)
 
 
 @styled()
@@ -66,6 +67,13 @@ def gradient(cell: CellResult) -> Drawing | None:
     return drawing
 
 
+def labelled(drawing: Drawing, axes: Axes, labels: Sequence[Label]) -> Drawing:
+    """Name the curves beside the axes: a legend within them would lie over the curves."""
+    room(drawing, [label.text for label in labels], len(labels))
+    beside(drawing, axes, labels)
+    return drawing
+
+
 def panel(drawing: Drawing, title: str, unit: str) -> Axes:
     axes: Axes = drawing.figure.subplots()
     axes.set_title(title, fontsize=9.5, loc="left")
@@ -73,19 +81,18 @@ def panel(drawing: Drawing, title: str, unit: str) -> Axes:
     return axes
 
 
-def draw(drawing: Drawing, axes: Axes, points: Sequence[CurvePoint], figure: str, look: CurveLook) -> None:
-    """Draw a curve with a gap where a value is no number; draw nothing without any number."""
+def draw(drawing: Drawing, axes: Axes, points: Sequence[CurvePoint], figure: str, curve: CurveLook) -> list[Label]:
+    """Draw a curve with a gap where a value is no number, and return its label; draw nothing without any number."""
     updates = [point.update for point in points]
     values = [finite(getattr(point, figure)) for point in points]
     measured = [(update, value) for update, value in zip(updates, values, strict=True) if math.isfinite(value)]
     if not measured:
-        return
-    marker = "o" if len(measured) == 1 else look.marker  # one point makes no line
-    (line,) = axes.plot(
-        updates, values, color=look.colour, marker=marker, markersize=3.5, linewidth=look.width, label=look.label
-    )
+        return []
+    marker = "o" if len(measured) == 1 else curve.look.marker  # one point makes no line
+    (line,) = axes.plot(updates, values, color=curve.look.colour, marker=marker, markersize=3.5, linewidth=curve.width)
     update, value = measured[-1]
-    drawing.mark(line, "curve", f"{look.label}: {value:.2f} at update {update}")
+    drawing.mark(line, "curve", f"{curve.label}: {value:.2f} at update {update}")
+    return [Label(update, value, curve.label, curve.look)]
 
 
 @styled()
@@ -101,13 +108,13 @@ def shortcuts(cell: CellResult) -> Drawing | None:
     drawing = Drawing(f"ADMIN's w in {cell.name}", WIDTH, HEIGHT, MARGINS)
     axes = panel(drawing, "ADMIN's w by sub-layer", "mean w")
     axes.set_xlabel("layer")
+    labels: list[Label] = []
     for place, ((side, kind), points) in enumerate(sorted(lines.items(), reverse=True)):
         layers, means = zip(*sorted(points), strict=True)
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
-        label = printable(f"{side} {kind}")
-        (line,) = axes.plot(layers, means, color=colour, marker=marker, markersize=3.5, linewidth=1.1, label=label)
-        drawing.mark(line, "shortcut", label)
+        look = Look(COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
+        (line,) = axes.plot(layers, means, color=look.colour, marker=look.marker, markersize=3.5, linewidth=1.1)
+        drawing.mark(line, "shortcut", f"{side} {kind}")
+        labels.append(Label(layers[-1], means[-1], f"{side} {kind}", look))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=7.5)
-    return drawing
+    return labelled(drawing, axes, labels)

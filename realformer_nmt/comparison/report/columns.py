@@ -8,7 +8,7 @@ from realformer_nmt.comparison.grid.axes import AXES, shown
 from realformer_nmt.comparison.report.formatting import (
     NOTHING,
     difference,
-    hours,
+    duration,
     measured,
     millions,
     probability,
@@ -16,11 +16,13 @@ from realformer_nmt.comparison.report.formatting import (
     seeds,
     whole,
 )
+from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.provenance import marked_family, version
 from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation import agreement
+from realformer_nmt.evaluation.metric_table import LOSS
 from realformer_nmt.evaluation.p_values import ALPHA
 
 Figure = Callable[[ResultRow], str | Number | None]
@@ -39,26 +41,42 @@ class Column(NamedTuple):
 def columns(table: ReportTable) -> list[Column]:
     """Return the columns of a table: the metric that is drawn with its test, then the rest."""
     results, (drawn, *further) = table.results, table.metrics
+    best = best_rows(table.rows, drawn.name)
     listed = [
         family_column(results),
         DEPTH,
         *map(axis_column, results.axes),
-        score_column(results, drawn, quality),
+        score_column(drawn, quality, best),
         SEEDS,
     ]
     listed += baseline_columns(results, drawn)
-    listed += [score_column(results, metric, measured) for metric in further]
+    listed += [score_column(metric, measured) for metric in further]
     listed += COST
     if table.tuned_rows is not None:
         listed.append(chosen_column(table.tuned_rows))
     return [*listed, Column(None, figures={"version": lambda row: version(row, results)})]
 
 
-def metric_columns(results: Results, metric: MetricColumn) -> list[Column]:
-    """Return the columns of the page's table of one metric, whose rows are grouped by depth."""
+def paper_columns(table: ReportTable) -> list[Column]:
+    """Return the columns that the table of a paper has: sizes, scores, and the test of the drawn metric."""
+    results, (drawn, *further) = table.results, table.metrics
     return [
         family_column(results),
-        score_column(results, metric, quality),
+        DEPTH,
+        *map(axis_column, results.axes),
+        PARAMETERS,
+        score_column(drawn, quality),
+        *baseline_columns(results, drawn)[:2],
+        *(score_column(metric, measured) for metric in further if metric.name != LOSS),
+    ]
+
+
+def metric_columns(results: Results, metric: MetricColumn) -> list[Column]:
+    """Return the columns of the page's table of one metric, whose rows are grouped by depth."""
+    best = best_rows(results.rows, metric.name) if metric.name == results.metric else []
+    return [
+        family_column(results),
+        score_column(metric, quality, best),
         *baseline_columns(results, metric),
         SEEDS,
         *COST,
@@ -81,13 +99,13 @@ def axis_column(name: str) -> Column:
     return Column(AXES[name].label, lambda row: shown(row.axes[name]), {name: lambda row: row.axes[name]})
 
 
-def score_column(results: Results, metric: MetricColumn, say: Callable[[ResultRow, str], str]) -> Column:
-    """Return the column of a metric; the best rows are marked in that of the drawn metric."""
+def score_column(metric: MetricColumn, say: Callable[[ResultRow, str], str], best: Sequence[ResultRow] = ()) -> Column:
+    """Return the column of a metric, in which the best rows are marked."""
     name = metric.name
 
     def mark(row: ResultRow) -> str:
         if row.seeds and name in row.scores:
-            return "best" if row.best and name == results.metric else ""
+            return "best" if row in best else ""
         return "failed" if row.failed else "unscored"
 
     figures: dict[str, Figure] = {
@@ -146,8 +164,9 @@ SEEDS = Column(
     seeds,
     {"seeds": lambda row: row.seeds, "failed": lambda row: row.failed, "states": lambda row: " ".join(row.states)},
 )
+PARAMETERS = Column("parameters", lambda row: millions(row.parameters), {"parameters": lambda row: row.parameters})
 COST = [
-    Column("parameters", lambda row: millions(row.parameters), {"parameters": lambda row: row.parameters}),
+    PARAMETERS,
     Column("tokens/s", lambda row: whole(row.tokens_a_second), {"tokens_a_second": lambda row: row.tokens_a_second}),
-    Column("hours", lambda row: hours(row.hours), {"hours": lambda row: row.hours}),
+    Column("time", lambda row: duration(row.hours), {"hours": lambda row: row.hours}),
 ]

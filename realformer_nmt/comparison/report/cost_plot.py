@@ -11,7 +11,7 @@ from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, plain, styled
 
-WIDTH, HEIGHT = 5.2, 2.9  # inches; a page scales it
+WIDTH, HEIGHT = 3.6, 3.2  # inches; a page scales it, on a phone to its width: narrow, the text is large
 MINUTES = 60.0  # an hour
 
 

@@ -12,13 +12,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_files import FINAL, MODEL_FAILED
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
     columns,
     curve_plots,
     formatting,
+    notes,
     plots,
     provenance,
     report_table,
@@ -29,17 +30,19 @@ from realformer_nmt.comparison.report.example_diff import examples
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
 from realformer_nmt.comparison.report.outside_table import outside_table
+from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results import results_file
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
+from realformer_nmt.comparison.results.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
 FILTERS = (
+    "duration",
     "failure_text",
-    "hours",
     "interval",
     "millions",
     "placed",
@@ -119,18 +122,22 @@ def content(results: Results) -> dict[str, object]:
         "metrics": formatting.metrics(results),
         "drawn": drawn,
         "states": states,
+        "ended": sum(states[state] for state in (*FINAL, TOO_SHORT)),
         "failed": sum(states[state] for state in MODEL_FAILED),
         "finding": finding(results),
-        "best": best(results, drawn),
+        "best": not_worse(results, drawn),
+        "marked": best_rows(results.rows, drawn.name),
         "metric_columns": columns.metric_columns,
         "failed_rows": failed_rows(results),
         "groups": [(at, list(rows)) for at, rows in groupby(by_size(results.rows), formatting.placed)],
         "shared": provenance.shared(results.cells),
+        "sizes": provenance.sizes(results.cells),
+        "files": [RECORD, *TABLES],
         "further": report_table.test_sets(results)[1:],
         "unshared": provenance.unshared,
         "versions": provenance.versions(results),
         "stale": [cell for cell in by_size(results.cells) if cell.differences],
-        "tested": formatting.tested(results),
+        "notes": notes.notes(results),
         "alpha": ALPHA,
         "spent": sum(cell.hours or 0 for cell in results.cells),
         "period": period(results.cells),
@@ -170,8 +177,8 @@ def cells(results: Results) -> list[tuple[CellResult, list[str]]]:
     return [(cell, svgs(cell_plots.drawings(cell), f"cell{number}")) for number, cell in numbered]
 
 
-def best(results: Results, metric: MetricColumn) -> list[ResultRow]:
-    """Return the row with the best mean, and those that are not significantly worse."""
+def not_worse(results: Results, metric: MetricColumn) -> list[ResultRow]:
+    """Return the row with the best mean, and those that are not significantly worse, though they be all rows."""
     rows = [row for row in results.rows if row.best]
     return sorted(rows, key=lambda row: row.scores[metric.name].mean, reverse=metric.higher_is_better)
 

@@ -7,9 +7,12 @@ against the baseline at the same place. Where neither compares a leader with the
 from collections.abc import Sequence
 
 from realformer_nmt.comparison.grid.axes import Place, shown
-from realformer_nmt.comparison.report.formatting import by_size
+from realformer_nmt.comparison.report.formatting import by_size, either
+from realformer_nmt.comparison.report.power import best_rows, scored
+from realformer_nmt.comparison.report.report_table import counted
 from realformer_nmt.comparison.results.best import ranked
 from realformer_nmt.comparison.results.default_title import layers, listed
+from realformer_nmt.comparison.results.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.comparison.running.tuning_choice import untuned_place
 from realformer_nmt.evaluation.p_values import ALPHA
@@ -24,11 +27,23 @@ def finding(results: Results) -> str:
     rows = by_size(results.tuned.rows if results.tuned else results.rows)
     if not results.complete or not rows:
         return ""
+    if all(row.states == [TOO_SHORT] * len(row.states) for row in rows):
+        return too_short(results)
     clauses = [learning(rows), *leaders(results, rows)]
     if all(len(row.states) == 1 for row in rows):
         clauses.append(ONE_SEED)
     sentence = "; ".join(clauses)
     return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def too_short(results: Results) -> str:
+    """Return the sentence where no model has learned yet, and all still do."""
+    number = len(results.cells)
+    updates = either({cell.curves.train[-1].update for cell in results.cells})
+    return (
+        f"{number} of {number} trainings ended; {updates} updates are too few to tell which family learns: "
+        "the losses still fall."
+    )
 
 
 def learning(rows: Sequence[ResultRow]) -> str:
@@ -48,14 +63,15 @@ def leaders(results: Results, rows: Sequence[ResultRow]) -> list[str]:
     """Return a clause for each outcome with its places; a place with one score has none."""
     tuned = results.tuned.axes if results.tuned else []
     places: dict[Place, list[ResultRow]] = {}
-    for row in rows:
-        if row.seeds and results.metric in row.scores:
-            places.setdefault(untuned_place(row.depth, row.axes.items(), tuned), []).append(row)
+    for row in scored(rows, results.metric):
+        places.setdefault(untuned_place(row.depth, row.axes.items(), tuned), []).append(row)
     outcomes: dict[str, list[ResultRow]] = {}
-    for scored in places.values():
-        if len(scored) > 1:
-            first, *rest = ranked(scored, results.metric)
+    for at_place in places.values():
+        if len(at_place) > 1:
+            first, *rest = ranked(at_place, results.metric)
             outcomes.setdefault(outcome(results, first, rest), []).append(first)
+    if [*outcomes] == [NO_LEADER] and not tuned and not best_rows(rows, results.metric):
+        return [nothing_told(results, rows)]
     clauses = [f"at {located(firsts, tuned)} {text}" for text, firsts in outcomes.items()]
     hidden = len(clauses) - MOST_CLAUSES
     return clauses[:MOST_CLAUSES] + ([f"{hidden} more outcomes are in the table"] if hidden > 0 else [])
@@ -80,9 +96,19 @@ def outcome(results: Results, first: ResultRow, rest: Sequence[ResultRow]) -> st
     return f"{first.family} is best, but {listed(close)} {'is' if len(close) == 1 else 'are'} not significantly worse"
 
 
+def nothing_told(results: Results, rows: Sequence[ResultRow]) -> str:
+    """Return the clause of a table whose scores the test set does not tell apart."""
+    means = [row.scores[results.metric].mean for row in scored(rows, results.metric)]
+    size = counted(results.lines, results.unit) if results.lines else "this test set"
+    return (
+        f"which is best cannot be told from {size}: the scores, {min(means):.2f} to {max(means):.2f}, do not differ "
+        "significantly"
+    )
+
+
 def best_row(results: Results) -> ResultRow:
     """Return the row of the whole table with the best mean, to which `p_best` compares."""
-    return ranked([row for row in results.rows if row.seeds and results.metric in row.scores], results.metric)[0]
+    return ranked(scored(results.rows, results.metric), results.metric)[0]
 
 
 def is_real(row: ResultRow) -> bool:

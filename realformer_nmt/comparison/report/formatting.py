@@ -1,14 +1,14 @@
 """Text of the figures of results.json, for the tables, the plots and the page."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.terminal import printable as printable
-from realformer_nmt.comparison.grid.axes import AXES, Place
+from realformer_nmt.comparison.grid.axes import Place
 from realformer_nmt.comparison.grid.axes import shown as shown_on
 from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
@@ -21,7 +21,6 @@ from realformer_nmt.comparison.results.results_file import (
     Results,
     metric_column,
 )
-from realformer_nmt.evaluation.agreement import MEANING, fit
 from realformer_nmt.evaluation.p_values import shown
 from realformer_nmt.evaluation.significance import signed
 
@@ -144,46 +143,17 @@ def whole(number: float | None) -> str:
     return NOTHING if number is None else f"{number:,.0f}"
 
 
-def hours(number: float | None) -> str:
-    return NOTHING if number is None else f"{number:.2g}" if number < 1 else f"{number:,.1f}"
+def duration(hours: float | None) -> str:
+    """Return `2.6 min`, or from an hour on `1.5 h`."""
+    return NOTHING if hours is None else f"{60 * hours:.2g} min" if hours < 1 else f"{hours:,.1f} h"
+
+
+def either(numbers: Collection[int]) -> str:
+    """Return `500 or 2,000`, or of more numbers the smallest and the largest, `500 to 2,000`."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} {'or' if len(numbers) == 2 else 'to'} {high:,}"
 
 
 def finite(number: Number | UnsetType | None) -> Number:
     """Return the number; NaN, a gap in a curve, where the value is missing or not finite."""
     return number if number is not None and number is not UNSET and math.isfinite(number) else math.nan
-
-
-def tested(results: Results) -> str:
-    """Return the note that explains differences and p-values, and names cells that were trained otherwise."""
-    test, drawn = results.test, drawn_metric(results)
-    labels = {metric.name: metric.label for metric in results.metrics}
-    notes = "".join(
-        f" {title}: {'; '.join(map(printable, lines))}." for title, lines in unequal(results).items() if lines
-    )
-    return (
-        f"Mean ± deviation over seeds. "
-        f"Differences are to {printable(results.baseline)} of the same {common_axes(results)}. "
-        f"p: {test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples, corrected for the number "
-        f"of tests ({test.correction}); of several seeds the largest. It says whether the difference would hold on "
-        "other sentences like these, the deviation whether it would hold after another training."
-        + (f" {MEANING}" if fit(drawn.name, drawn.signature) else "")
-        + ("" if drawn.higher_is_better else f" Lower {drawn.label} is better.")
-        + notes
-    )
-
-
-def common_axes(results: Results) -> str:
-    """Return the names of what a row and its baseline share: depth and axes."""
-    names = ["depth", *(AXES[name].label for name in results.axes)]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
-
-
-def unequal(results: Results) -> dict[str, list[str]]:
-    """Return the cells that were trained otherwise than the rest of the table, by title."""
-    return {
-        "With settings of their own": results.overrides,
-        f"{MARK} Of another version": results.versions_apart,
-        "Made otherwise than the grid asks for now": [
-            f"{cell.name} ({'; '.join(cell.differences)})" for cell in results.cells if cell.differences
-        ],
-    }

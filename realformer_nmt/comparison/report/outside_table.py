@@ -24,8 +24,8 @@ def outside_table(results: Results) -> OutsideTable | None:
         return None
     drawn, *further = metrics(results)
     scored = [metric for metric in (drawn, *further) if metric.name in results.outside[0].scores]
-    heads = ["translation", *(metric.label for metric in scored)]
-    heads += [f"{drawn.label} to {results.baseline}", "at", "p (Holm)", agreement.HEAD]
+    heads = ["translation", "at", *(metric.label for metric in scored)]
+    heads += [f"{drawn.label} to {results.baseline}", "p (Holm)", agreement.HEAD]
     return OutsideTable(TITLE, heads, [line(row, scored, drawn) for row in results.outside], note(results))
 
 
@@ -33,9 +33,9 @@ def line(row: OutsideRow, scored: list[MetricColumn], drawn: MetricColumn) -> li
     delta = row.delta.get(drawn.name)
     return [
         row.name,
+        placed(row) if row.depth else NOTHING,
         *(interval(row.scores[metric.name]) for metric in scored),
         NOTHING if delta is None else signed(delta).replace("-", "\N{MINUS SIGN}"),
-        placed(row) if row.depth else NOTHING,
         NOTHING if row.p_holm is None else shown(row.p_holm, row.p_is_bound),
         agreement.shown(agreement.agreement(drawn.name, drawn.signature, delta)) or NOTHING,
     ]

@@ -13,6 +13,7 @@ from realformer_nmt.comparison.report.formatting import (
     printable,
     spread,
 )
+from realformer_nmt.comparison.report.power import scored
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, looks, styled
 
@@ -56,7 +57,7 @@ def by_depth(results: Results) -> Drawing:
 
 def means(results: Results) -> list[float]:
     """Return the means that a plot shows, of all rows."""
-    return [row.scores[results.metric].mean for row in results.rows if row.seeds and results.metric in row.scores]
+    return [row.scores[results.metric].mean for row in scored(results.rows, results.metric)]
 
 
 def lowest_drawn(heights: Iterable[float]) -> float:

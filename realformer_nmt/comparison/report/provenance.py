@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.grid.axes import Group
-from realformer_nmt.comparison.report.formatting import MARK
+from realformer_nmt.comparison.report.formatting import MARK, either
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
@@ -32,6 +32,27 @@ def shared(cells: Sequence[CellResult]) -> dict[str, str]:
 def unshared(cell: CellResult, shared: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a cell that are not shared."""
     return {name: value for name, value in render(cell.settings).items() if name not in shared}
+
+
+def sizes(cells: Sequence[CellResult]) -> str:
+    """Return `Width 64, 750 or 1,500 updates, 500 tokens per step`, as far as the records say."""
+    done = [cell.curves.train for cell in cells if cell.state == "done"]  # a training that failed may have been stopped
+    updates = {train[-1].update for train in done if train}
+    numbers = {
+        "width {}": recorded(cells, "encoder_embed_dim", "decoder_embed_dim"),
+        "{} updates": updates,
+        "{} tokens per step": recorded(cells, "tokens_a_step"),
+        "{} sentences per step": recorded(cells, "sentences_a_step"),
+    }
+    text = ", ".join(label.format(either(values)) for label, values in numbers.items() if values)
+    return text[:1].upper() + text[1:]
+
+
+def recorded(cells: Sequence[CellResult], *names: str) -> set[int]:
+    """Return the numbers that the cells have in these settings, each a number or a list of them."""
+    settings = [cell.settings.get(name) for cell in cells for name in names]
+    lists = [value if isinstance(value, list) else [value] for value in settings]
+    return {number for values in lists for number in values if isinstance(number, int)}
 
 
 def render(settings: Mapping[str, Any]) -> dict[str, str]:

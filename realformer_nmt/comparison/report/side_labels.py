@@ -36,7 +36,8 @@ def room(drawing: Drawing, texts: Sequence[str], lines: int) -> None:
 
 
 def beside(drawing: Drawing, axes: Axes, labels: Sequence[Label]) -> None:
-    """Write the labels, with a line from each point to its label; the axes' limits must be final."""
+    """Write the labels, with a line from each point to its label, once all else is drawn."""
+    axes.autoscale_view()
     width, height = drawing.figure.get_size_inches() * axes.get_position().size
     points = axes.transAxes.inverted().transform(axes.transData.transform([label[:2] for label in labels])).clip(0, 1)
     heights = spread_out([y for _, y in points], LINE / height)

@@ -9,8 +9,9 @@ from itertools import groupby
 from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.report.columns import Column, columns
-from realformer_nmt.comparison.report.formatting import MARK, metrics, placed, tested
+from realformer_nmt.comparison.report.columns import Column, columns, paper_columns
+from realformer_nmt.comparison.report.formatting import MARK, metrics, placed
+from realformer_nmt.comparison.report.notes import notes
 from realformer_nmt.comparison.report.outside_table import outside_table, spreadsheet_rows
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
@@ -69,12 +70,12 @@ def titled(table: ReportTable, title: str, text: str) -> str:
 
 def plain(table: ReportTable) -> str:
     cells = [[printable(word) for word in words] for words in [headers(table), *lines(table)]]
-    text: str = tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(table))
+    text: str = tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(shown(table)))
     return text
 
 
-def alignment(table: ReportTable) -> list[str]:
-    return ["left" if column.align_left else "right" for column in shown(table)]
+def alignment(listed: Sequence[Column]) -> list[str]:
+    return ["left" if column.align_left else "right" for column in listed]
 
 
 def markdown(results: Results) -> str:
@@ -87,17 +88,18 @@ def markdown(results: Results) -> str:
         rows = [[markdown_escaped(word) for word in words] for words in [outside.headers, *outside.lines]]
         table = tabulate(rows[1:], rows[0], tablefmt="github", disable_numparse=True)
         blocks.append(f"{outside.title}:\n\n{table}\n\n{markdown_escaped(outside.note)}")
-    signatures = [
-        f"- {markdown_escaped(metric.label)}: `{printable(metric.signature).replace('`', '')}`"
-        for metric in metrics(results)
-        if metric.signature
-    ]
-    return "\n\n".join([*blocks, markdown_escaped(tested(results)), "\n".join(signatures)]).strip() + "\n"
+    items = [f"- {markdown_escaped(note)}" for note in notes(results)]
+    for metric in metrics(results):
+        if metric.signature:
+            items.append(f"- {markdown_escaped(metric.label)}: `{printable(metric.signature).replace('`', '')}`")
+    return "\n\n".join([*blocks, "\n".join(items)]) + "\n"
 
 
 def markdown_table(table: ReportTable) -> str:
     cells = [[markdown_escaped(word) for word in words] for words in [headers(table), *lines(table)]]
-    text: str = tabulate(cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(table))
+    text: str = tabulate(
+        cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(shown(table))
+    )
     return text
 
 
@@ -118,9 +120,10 @@ def latex(results: Results) -> str:
 
 
 def latex_table(table: ReportTable) -> str:
-    listed = shown(table)
+    listed = paper_columns(table)
     bodies = ["\n".join(latex_line(line(row, listed)) for row in rows) for _, rows in groupby(table.rows, key=placed)]
-    return tabular("".join(side[0] for side in alignment(table)), headers(table), bodies)
+    sides = "".join(side[0] for side in alignment(listed))
+    return tabular(sides, [str(column.head) for column in listed], bodies)
 
 
 def tabular(sides: str, heads: Sequence[str], bodies: Sequence[str]) -> str:

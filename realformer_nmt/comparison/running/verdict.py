@@ -16,7 +16,6 @@ from realformer_nmt.data_bins import subsets
 from realformer_nmt.fairseq_patches.training.divergence import FILE
 
 WINDOW = 5  # points of the curve
-STILL_FALLS = "the loss still falls: train longer"
 
 
 class Verdict(NamedTuple):
@@ -52,8 +51,7 @@ def stuck(
     if min([mean, last[-1], *at_end] if ended else [mean]) <= entropy - failure.margin:
         return None
     text = f"training loss {mean:.2f} bits a token after {update} updates"
-    falls = f"; {STILL_FALLS}" if ended and max(last) == last[0] > last[-1] == min(last) else ""
-    return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}{falls}")
+    return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}")
 
 
 def diverged(checkpoints: Path, train: list[CurvePoint]) -> Verdict | None:

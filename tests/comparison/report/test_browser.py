@@ -186,6 +186,12 @@ def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:
     assert page.locator(".pane-1").is_visible()
 
 
+def test_the_text_of_the_cost_plot_can_be_read_on_a_phone(opened: Opened) -> None:
+    page, _ = opened("sample", PHONE)
+    heights = page.locator(".cost text").evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
+    assert min(heights) > 10  # pixels
+
+
 @pytest.mark.parametrize("name", ["sample", "long"])
 def test_a_phone_shows_p_and_that_the_table_goes_on(opened: Opened, name: str) -> None:
     page, _ = opened(name, PHONE)

@@ -58,7 +58,8 @@ def test_what_cannot_be_written_is_said_in_a_line(tmp_path: Path) -> None:
 
 def test_nothing_is_asked_of_the_network(page: html.HtmlElement) -> None:
     assert page.xpath("//script | //link | //img | //iframe | //object | //form | //base") == []
-    assert [link for link in page.xpath("//@href | //@src") if not link.startswith("#")] == []
+    assert page.xpath("//a/@href") == ["results.json", "table.md", "table.csv", "table.tex"]  # beside the page
+    assert [link for link in page.xpath("//svg//@href | //@src") if not link.startswith("#")] == []
     assert "url(" not in "".join(page.xpath("//style/text()"))
 
 
@@ -82,6 +83,28 @@ def test_the_header_says_what_was_run_where(page: html.HtmlElement) -> None:
     for cell in results.cells:
         assert "\n".join(cell.commands) in shown
         assert cell.fairseq_train in shown
+
+
+def test_the_head_says_how_large_and_how_long(page: html.HtmlElement) -> None:
+    results = sample(seeds=1)
+    for cell in results.cells:
+        cell.settings.update(encoder_embed_dim=64, decoder_embed_dim=64, tokens_a_step=[500])
+    long = results.cells[-1]
+    long.curves.train.append(replace(long.curves.train[-1], update=1500))
+    text = html.fromstring(document.page(results)).xpath("string(//p[@class='lead'])")
+    assert "Width 64, 400 or 1,500 updates, 500 tokens per step." in " ".join(text.split())
+    assert "400 updates." in page.xpath("string(//p[@class='lead'])")
+    assert page.xpath("//dl[@class='tiles']/div[dt='trainings ended']/dd")[0].text_content() == "20 of 20"
+
+
+def test_an_installed_package_has_a_version_and_no_commit() -> None:
+    results = replace(sample(seeds=1), commit=None)
+    for cell in results.cells:
+        del cell.versions["commit"]
+    header = html.fromstring(document.page(results)).xpath("string(//header)")
+    assert "realformer_nmt 0.1.0" in header
+    assert "Commit" not in header
+    assert "not known" not in header
 
 
 def test_the_caption_names_diamonds_where_some_are_drawn() -> None:
@@ -110,7 +133,7 @@ def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
 
 def test_a_single_best_is_marked_alone(page: html.HtmlElement) -> None:
     assert [row.findtext("th") for row in page.xpath("//tr[td[@class='best']]")] == ["realformer"]
-    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
+    note = page.xpath("string(//ul[@class='note']/li[span[@class='best']])")
     assert "all others are significantly worse" in note
 
 
@@ -122,15 +145,15 @@ def test_ties_are_marked_alike() -> None:
     assert len(page.xpath("//td[@class='best']")) == len(tied) == 4
     tile = " ".join(page.xpath("string(//dl[@class='tiles']/div[dt[starts-with(., 'best')]]/dd)").split())
     assert tile.endswith("not significantly better than resi_dual, 18 layers; admin, 18 layers and 1 more")
-    note = page.xpath("string(//p[@class='note'][span[@class='best']])")
-    assert "the best, and all that are not significantly worse (p ≥ 0.05, Holm). " in note
+    note = page.xpath("string(//ul[@class='note']/li[span[@class='best']])")
+    assert "the best, and all that are not significantly worse (p ≥ 0.05, Holm)." in note
 
 
 def test_a_row_that_shares_no_seed_with_the_best_is_marked_as_not_tested() -> None:
     results = sample(seeds=1)
     change_rows(results, lambda row: row.family == "admin" and row.depth == "18", best=True, p_best=None)
-    note = html.fromstring(document.page(results)).xpath("string(//p[@class='note'][span[@class='best']])")
-    assert "not significantly worse (p ≥ 0.05, Holm), or have no seed in common with it. " in note
+    note = html.fromstring(document.page(results)).xpath("string(//ul[@class='note']/li[span[@class='best']])")
+    assert "not significantly worse (p ≥ 0.05, Holm), or have no seed in common with it." in note
 
 
 def test_nothing_is_best_where_nothing_is_scored() -> None:

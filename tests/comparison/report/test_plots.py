@@ -163,6 +163,10 @@ def test_a_correlation_below_0_is_drawn_with_its_deviation() -> None:
 def test_the_curves_of_a_cell() -> None:
     results = sample()
     loss, quality, gradient, shortcuts = cell_plots.drawings(cell(results, "realformer-18-s1"))
+    for drawing in (loss, shortcuts):  # each curve is named beside the axes, not over the curves
+        (axes,) = drawing.figure.axes
+        assert axes.get_legend() is None
+        assert all(text.get_position()[0] > 1 for text in axes.texts)
     assert [title(mark).split(":")[0] for mark in marks(loss, "curve")] == ["training", "validation"]
     assert "unigrams" in loss.page_svg("p")
     assert [len(points(marks(quality, "curve")[0])), len(marks(gradient, "curve"))] == [8, 1]

@@ -5,7 +5,7 @@ from typing import Any
 from grids.sample_results import CellResult, make_cell, sample
 from msgspec.structs import replace
 
-from realformer_nmt.comparison.report import formatting
+from realformer_nmt.comparison.report import notes
 from realformer_nmt.comparison.results import setting_differences
 
 
@@ -47,9 +47,9 @@ def test_the_note_below_the_table_says_each() -> None:
         versions_apart=["torch 2.10.0: a (the others: 2.11.0)"],
         cells=[replace(cell("a"), differences=["train: seed was 1, is now \x1b[2J"])],
     )
-    note = formatting.tested(results)
+    note = "\n".join(notes.notes(results))
     assert "With settings of their own: dropout 0.4: a (the others: 0.1)." in note
     assert "Of another version: torch 2.10.0: a (the others: 2.11.0)." in note
     assert "Made otherwise than the grid asks for now: a (train: seed was 1, is now " in note
     assert "\x1b" not in note
-    assert "Of another version" not in formatting.tested(sample())
+    assert "Of another version" not in "".join(notes.notes(sample()))

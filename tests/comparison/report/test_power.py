@@ -1,0 +1,67 @@
+"""Which rows are marked as the best, and how large a difference a test set can tell, against records."""
+
+import pytest
+from grids.sample_results import change_rows, sample
+from lxml import html
+from msgspec.structs import replace
+from programs.program import REPOSITORY
+
+from realformer_nmt.comparison.report import document, power
+from realformer_nmt.comparison.report.finding import finding
+from realformer_nmt.comparison.results import results_file
+from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow, Results
+
+RECORDS = REPOSITORY / "docs/results"
+
+
+def of_few_sentences() -> Results:
+    """Return ten rows of one seed, 2.77 to 6.06 BLEU, of which none is significantly worse than another."""
+    results = sample(seeds=1, fails=("", ""))
+    for number, row in enumerate(results.rows):
+        row.scores["bleu"] = MeanScore(mean=2.77 + number * (6.06 - 2.77) / 9, deviation=None)
+    change_rows(results, lambda row: row.delta is not None, p=0.2, p_holm=0.9)
+    change_rows(results, lambda _: True, best=True, p_best=0.4)
+    return replace(results, lines=100)
+
+
+def test_where_nothing_can_be_told_no_row_is_marked() -> None:
+    results = of_few_sentences()
+    page = html.fromstring(document.page(results))
+    assert page.xpath("//*[@class='best']") == []
+    assert "No model is marked as the best" in page.xpath("string(//ul[@class='note']/li[1])")
+    assert finding(results).startswith(
+        "Every family learns; which is best cannot be told from 100 lines: the scores, 2.77 to 6.06, do not differ "
+        "significantly; "
+    )
+
+
+def test_one_row_that_is_worse_brings_the_marks_back() -> None:
+    results = of_few_sentences()
+    results.rows[0] = replace(results.rows[0], best=False, p_best=0.01)
+    assert power.best_rows(results.rows, "bleu") == results.rows[1:]
+
+
+@pytest.mark.parametrize(("tests", "errors"), [(1, 1.96), (5, 2.576)])
+def test_a_normal_error_of_1_asks_for_its_quantile(tests: int, errors: float) -> None:
+    """P(|z| > 2) is 0.0455; 0.05 and 0.05 / 5, two-sided, are 1.96 and 2.576 errors."""
+    row = next(row for row in sample(seeds=1).rows if row.delta)
+    rows = [replace(row, delta={"bleu": 2.0}, p=0.0455)] * tests
+    assert power.smallest_significant(rows, "bleu") == pytest.approx(errors, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["ablations_budget", "ablations_dropout", "ablations_lr"])
+def test_in_records_it_lies_between_what_was_significant_and_what_was_not(name: str) -> None:
+    rows = [row for row in results_file.read(RECORDS / name / "results.json").rows if row.p_holm is not None]
+
+    def differences(significant: bool) -> list[float]:
+        return [abs((row.delta or {})["bleu"]) for row in rows if ((row.p_holm or 0) < 0.05) is significant]
+
+    smallest = power.smallest_significant(rows, "bleu")
+    assert smallest
+    assert max(differences(False)) < smallest < min(differences(True))
+
+
+def test_without_a_p_that_says_something_there_is_no_estimate() -> None:
+    rows: list[ResultRow] = [replace(row, p=1.0) for row in sample(seeds=1).rows]
+    assert power.smallest_significant(rows, "bleu") is None
+    assert "is significant" not in document.page(replace(sample(seeds=1), rows=rows))
