@@ -87,6 +87,8 @@ SUBCOMMANDS = (
     ),
 )
 
+MOVED = {"invent": "in a clone, `python recipes/quickstart/corpus.py` writes the synthetic corpus"}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 done, 1 an error, shown in one line, 2 wrong usage."""
@@ -125,6 +127,8 @@ def _subcommand(tokens: Sequence[str]) -> str:
 
 def _run(tokens: Sequence[str]) -> int:
     name = _subcommand(tokens)
+    if name in MOVED:
+        raise UsageError(f"there is no subcommand {name} any more: {MOVED[name]}")
     called = [row for row in SUBCOMMANDS if row.name == name]
     import_user_dir(name, user_dir.folder_in(tokens))
     top = parser([row.name for row in called])

@@ -13,7 +13,6 @@ from fixture_types import Command
 from programs import commands
 from recipe_scripts.recipe import path_with_fairseq
 
-from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation.published import figures
 from realformer_nmt.subcommands import SUBCOMMANDS
 
@@ -93,14 +92,8 @@ def test_the_readme_names_what_there_is() -> None:
     assert [link for link in sorted(links) if not (REPOSITORY / link).exists()] == []
 
 
-def test_the_grid_of_the_readme_is_that_of_its_table(tmp_path: Path) -> None:
-    file = tmp_path / "grid.toml"
-    file.write_text(block("toml"))
-    shown, demo = grid.load(file), grid.load(REPOSITORY / "recipes" / "quickstart" / "grid.toml")
-    assert shown.prepared == "demo/data"
-    assert len(block("toml").splitlines()) == 6
-    for setting in ("families", "layers", "seeds", "protocol", "baseline"):
-        assert getattr(shown, setting) == getattr(demo, setting)
+def test_the_grid_of_the_readme_is_that_of_the_demo() -> None:
+    assert block("toml") == (REPOSITORY / "recipes" / "quickstart" / "grid.toml").read_text()
 
 
 def test_the_published_scores_of_the_readme_are_the_papers() -> None:
