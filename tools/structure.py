@@ -11,7 +11,6 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 PACKAGE = "realformer_nmt"
@@ -132,9 +131,21 @@ def figures(modules: list[Source]) -> dict[str, float]:
         "functions called demand": sum("demand" in function.name for function in every),
         "docstrings that complete a name": sum(map(genitive_docstrings, modules)),
         "functions": len(every),
-        "lines of a function, median": median(lengths),
         "functions over 40 lines": sum(length > 40 for length in lengths),
-        "lines": sum(source.text.count("\n") for source in modules),
+        "lines of the package": count_lines(modules),
+    }
+
+
+def count_lines(modules: list[Source]) -> int:
+    return sum(source.text.count("\n") for source in modules)
+
+
+def weights(commit: str | None) -> dict[str, float]:
+    """Return the lines beside the package, and the megabytes of the records in the working tree."""
+    records = [file.stat().st_size for file in (REPOSITORY / "docs" / "results").rglob("*") if file.is_file()]
+    return {
+        **{f"lines of {folder}": count_lines(sources(folder, commit)) for folder in BESIDE},
+        "megabytes of docs/results": round(sum(records) / 1e6, 1),
     }
 
 
@@ -148,5 +159,5 @@ def figures_beside(modules: list[Source]) -> dict[str, float]:
 if __name__ == "__main__":
     commit = sys.argv[1] if sys.argv[1:] else None
     beside = [source for folder in BESIDE for source in sources(folder, commit)]
-    for name, value in {**figures(sources(PACKAGE, commit)), **figures_beside(beside)}.items():
+    for name, value in {**figures(sources(PACKAGE, commit)), **figures_beside(beside), **weights(commit)}.items():
         print(f"{name:42} {value:>8,g}")

@@ -20,8 +20,13 @@ MOST = {
     "docstrings that complete a name": 0,
     "banned names beside the package": 0,
     "docstrings that complete a name beside it": 0,
-    "lines of a function, median": 5,
     "functions over 40 lines": 0,
+    "lines of the package": 37_500,
+    "lines of tests": 46_800,
+    "lines of reliability": 5_150,
+    "lines of benchmarks": 2_750,
+    "lines of tools": 820,
+    "megabytes of docs/results": 10.8,
 }
 
 
