@@ -7,6 +7,7 @@ from dataclasses import replace
 from msgspec import UNSET, to_builtins
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.model_description import ShortcutWeight
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid import axes
@@ -57,8 +58,13 @@ def describe(state: CellState) -> CellResult:
         fairseq_train=pasted(trained.command) if trained.command else None,
         unigram_entropy=record.unigram_entropy,
         curves=CellCurves(train=files.curves.train, valid=files.curves.valid),
-        shortcuts=run.models[0].shortcuts or [] if run else [],
+        shortcuts=trained_shortcuts(none_if_unset(run.models[0].shortcuts) or []) if run else [],
     )
+
+
+def trained_shortcuts(weights: list[ShortcutWeight]) -> list[ShortcutWeight]:
+    """Return ADMIN's w by sub-layer; nothing of a model whose shortcuts are constants."""
+    return weights if any(weight.smallest != weight.largest for weight in weights) else []
 
 
 def trained_on(cell: Cell, record: TrainRecord) -> Cell:

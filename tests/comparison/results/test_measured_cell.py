@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.checkpoints.model_description import ShortcutWeight
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure, Named, place
-from realformer_nmt.comparison.results.measured_cell import trained_on
+from realformer_nmt.comparison.results.measured_cell import trained_on, trained_shortcuts
 from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols.train import TrainRequest
@@ -24,3 +25,11 @@ def test_a_report_on_a_cpu_names_the_gpu_of_a_training(tmp_path: Path) -> None:
     assert on_gpu == [on_cpu.replace("--gpus 0", "--gpus 1"), averaging, decoding.replace(" --cpu", "")]
     assert commands(trained_on(cell, TrainRecord())) == [on_cpu, averaging, decoding]
     assert "--cpu" in decoding
+
+
+def test_constants_are_no_shortcuts_to_draw() -> None:
+    """Pre-LN's are 1, DeepNorm's a constant for all dimensions; ADMIN's differ in one sub-layer at least."""
+    ones = [ShortcutWeight(sublayer=name, mean=1.0, smallest=1.0, largest=1.0) for name in ("self_attn", "ffn")]
+    admin = [ones[0], ShortcutWeight(sublayer="ffn", mean=1.04, smallest=1.01, largest=1.06)]
+    assert trained_shortcuts(ones) == []
+    assert trained_shortcuts(admin) == admin
