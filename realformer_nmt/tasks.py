@@ -152,6 +152,7 @@ _ROWS = (
     ),
 )
 TASKS = {task.name: task for task in _ROWS}
+SHIPPED = frozenset(TASKS)  # a --user-dir may add others
 
 
 def task_of(cfg: Any) -> Task:

@@ -4,12 +4,11 @@ Such a file may come from elsewhere. It sets numbers, switches and a few words o
 file, an address, code or another task: those belong on the user's command line, after `--`.
 """
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from realformer_nmt.common.requests.option_choice import not_allowed
+from realformer_nmt.common.requests.option_choice import not_allowed, suggestion
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.tasks import TASKS
 
@@ -61,8 +60,7 @@ def check_harmless(flags: Mapping[str, Any]) -> None:
     """Raise a ValueError that names the first flag, or the first value, that no file may set."""
     for name, value in flags.items():
         if name not in ALLOWED:
-            similar = difflib.get_close_matches(name, ALLOWED, n=1)
-            hint = f"; did you mean {similar[0]}?" if similar else ": `realformer-nmt train` takes it after its `--`"
+            hint = suggestion(name, ALLOWED) or ": `realformer-nmt train` takes it after its `--`"
             raise ValueError(f"--{name} may not be set in a file{hint}")
         for word in value if isinstance(value, list) else [value]:
             if not (WORD.fullmatch(word) if isinstance(word, str) else isinstance(word, int | float)):

@@ -12,7 +12,7 @@ from grammar.chance import Chance
 from grammar.composer import Composer, Pair
 from grammar.sentences import sentence
 
-from realformer_nmt.common.files.text_lines import write_lines
+from realformer_nmt.common.files.text_lines import read_lines, write_lines
 
 LANGUAGES = ("en", "de")
 
@@ -28,13 +28,18 @@ def pairs(number: int, seed: int, *more: str) -> list[Pair]:
 
 
 def write_corpus(folder: Path, sizes: dict[str, int], seed: int, *more: str) -> None:
-    """Write the splits, the test set first, so that it does not depend on the size of the training set."""
+    """Write the splits; the test set is drawn first, so that it does not depend on the size of the training set."""
     sentences = iter(pairs(sum(sizes.values()), seed, *more))
-    folder.mkdir(parents=True, exist_ok=True)
+    texts: dict[Path, tuple[str, ...]] = {}
     for split in reversed(sizes):
-        texts = zip(*(next(sentences) for _ in range(sizes[split])), strict=True)
-        for language, lines in zip(LANGUAGES, texts, strict=True):
-            write_lines(folder / f"{split}.{language}", lines)
+        sides = zip(*(next(sentences) for _ in range(sizes[split])), strict=True)
+        texts |= {folder / f"{split}.{language}": lines for language, lines in zip(LANGUAGES, sides, strict=True)}
+    for file, lines in texts.items():
+        if file.exists() and read_lines(file) != [*lines]:
+            raise SystemExit(f"{file} holds another text: name another --folder, or remove it")
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, lines in texts.items():
+        write_lines(file, lines)
 
 
 def at_least_one(text: str) -> int:

@@ -66,7 +66,7 @@ def test_own_text_is_translated_by_the_commands_of_the_readme(tmp_path: Path) ->
     for split, name in {"train": "a", "valid": "v", "test": "t"}.items():
         for language in ("en", "de"):
             (tmp_path / f"{split}.{language}").rename(tmp_path / f"{name}.{language}")
-    for line in lines("realformer-nmt prepare", {"8000": "400"}):
+    for line in lines("realformer-nmt prepare", {"2000": "400"}):
         short = ["--updates", "4", "--gpus", "0", "--", "--warmup-updates", "2"] if " train " in line else []
         done = commands.run([*commands.OURS, *shlex.split(line)[1:], *short], folder=tmp_path)
         assert done.returncode == 0, done.stderr[-2000:]

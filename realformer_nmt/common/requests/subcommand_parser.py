@@ -23,7 +23,8 @@ class SubcommandParser(argparse.ArgumentParser):
         if unknown:
             names = [name.lstrip("-") for name in self._option_string_actions]
             advice = suggestion(unknown[0].lstrip("-"), names, "--")
-            self.error(f"unknown option {unknown[0]}{advice}{AFTER if takes_flags else ''}")
+            kind = "option" if unknown[0].startswith("-") else "argument"
+            self.error(f"unknown {kind} {unknown[0]}{advice}{AFTER if takes_flags else ''}")
         if takes_flags:
             setattr(options, FLAGS, args[cut + 1 :])
         return options, []

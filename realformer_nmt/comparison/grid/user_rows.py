@@ -11,6 +11,7 @@ from realformer_nmt.corpora.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.train import TrainRequest
+from realformer_nmt.tasks import SHIPPED, TASKS
 
 PACKAGES = ("fairseq", "realformer_nmt")
 
@@ -30,9 +31,11 @@ def names_of_users() -> set[str]:
     for registry in (TASK_REGISTRY, *(each["registry"] for each in REGISTRIES.values())):
         modules |= {name: row.__module__ for name, row in registry.items()}
     shipped = {name for rows in FAMILIES_BY_IDEA.values() for name in rows}
-    return (FAMILIES.keys() - shipped) | {
-        name for name, module in modules.items() if module.partition(".")[0] not in PACKAGES
-    }
+    return (
+        (FAMILIES.keys() - shipped)
+        | (TASKS.keys() - SHIPPED)
+        | {name for name, module in modules.items() if module.partition(".")[0] not in PACKAGES}
+    )
 
 
 def is_recorded(cell: Cell) -> bool:

@@ -38,8 +38,8 @@ def stuck(
     """Return the verdict by the mean loss of the last points; None without an entropy, or while a training that has
     not ended is too young.
 
-    A training that has ended is stuck only if its last point and its validation at the end say so too: the mean of a
-    short curve is of the models before, and a model that has overfitted has learned."""
+    The last point and a validation at the same update must say so too: the mean of a short curve is of the models
+    before, and a model that has overfitted has learned."""
     losses = [(point.update, point.nll_loss) for point in train if isinstance(point.nll_loss, float)]
     if entropy is None or not losses:
         return None
@@ -48,7 +48,7 @@ def stuck(
         return None
     mean = sum(last) / len(last)
     at_end = [point.nll_loss for point in valid[-1:] if point.update >= update and isinstance(point.nll_loss, float)]
-    if min([mean, last[-1], *at_end] if ended else [mean]) <= entropy - failure.margin:
+    if min([mean, last[-1], *at_end]) <= entropy - failure.margin:
         return None
     text = f"training loss {mean:.2f} bits a token after {update} updates"
     return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}")

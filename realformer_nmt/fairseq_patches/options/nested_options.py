@@ -1,7 +1,6 @@
 """Options within an option, whose names are checked: fairseq silently ignores unknown ones."""
 
 import dataclasses
-import difflib
 import functools
 import json
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from fairseq.dataclass.configs import GenerationConfig
 from realformer_nmt.checkpoints.files.allowed_components import KNOWN, declared, is_of_plug_in, registry
 from realformer_nmt.checkpoints.files.configuration import general
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.requests.option_choice import suggestion
 from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 
 
@@ -59,8 +59,6 @@ def read(option: str, text: str) -> Mapping[str, Any]:
 
 def check_known(flag: str, name: Any, value: Any, names: frozenset[str]) -> None:
     if name not in names:
-        similar = difflib.get_close_matches(str(name), names, 1)
-        hint = f"; there is {similar[0]!r}" if similar else ""
-        raise OptionError(f"{flag}: there is no option {str(name)[:80]!r}{hint}")
+        raise OptionError(f"{flag}: there is no option {str(name)[:80]!r}{suggestion(str(name), names)}")
     if name in KNOWN and not isinstance(value, dict):
         raise OptionError(f"{flag}: {name} is a group of options: pass a table of them, not {str(value)[:80]!r}")

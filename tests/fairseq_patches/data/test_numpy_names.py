@@ -34,7 +34,8 @@ def test_whatever_fairseq_uses_of_what_was_removed_is_patched_or_named(monkeypat
     sources = [path for path in FAIRSEQ.rglob("*.py") if "examples" not in path.parts]
     sources += FAIRSEQ.with_name("fairseq_cli").glob("*.py")
     uses = {f"{path.relative_to(FAIRSEQ.parent)} {use}" for path in sources for use in removed_uses(path)}
-    assert uses <= set(USES)  # an older numpy has more
+    assert uses
+    assert uses <= set(USES)  # an older numpy still has some of them
     pages = [(REPOSITORY / "docs" / page).read_text() for page in ("compatibility.md", "reference/patches.md")]
     assert all(any(answer in page for page in pages) for answer in USES.values())
 

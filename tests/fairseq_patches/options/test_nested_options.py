@@ -13,11 +13,11 @@ from realformer_nmt.fairseq_patches.options import nested_options, option_ranges
 @pytest.mark.parametrize(
     ("option", "written", "message"),
     [
-        ("model_overrides", "{'droput': 0.5}", "there is no option 'droput'; there is 'dropout'"),
+        ("model_overrides", "{'droput': 0.5}", "there is no option 'droput'; did you mean dropout"),
         ("model_overrides", "{'criterion': 5}", "criterion is a group of options: pass a table of them, not '5'"),
         ("model_overrides", "{'dropout': 2}", "--dropout 2 is not possible"),
         ("model_overrides", "5", "'5' is no table of options"),
-        ("eval_bleu_args", '{"bean": 3}', "there is no option 'bean'; there is 'beam'"),
+        ("eval_bleu_args", '{"bean": 3}', "there is no option 'bean'; did you mean beam"),
         ("eval_bleu_args", '{"beam": 0}', "--beam 0 is not possible"),
         ("eval_bleu_args", "{", "cannot be read"),
     ],

@@ -279,3 +279,15 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> No
         digests.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
     assert digests[0] == digests[1]
     assert pairs(10, 1) != pairs(10, 2)
+
+
+def test_a_text_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+    """The same text is written again, as after a kill."""
+    sizes = {"train": 3, "valid": 2, "test": 2}
+    write_corpus(tmp_path, sizes, 1)
+    (tmp_path / "train.de").unlink()
+    write_corpus(tmp_path, sizes, 1)
+    (tmp_path / "train.en").write_text("my own text\n")
+    with pytest.raises(SystemExit, match=r"train\.en holds another text: name another --folder"):
+        write_corpus(tmp_path, sizes, 1)
+    assert (tmp_path / "train.en").read_text() == "my own text\n"

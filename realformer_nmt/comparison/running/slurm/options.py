@@ -64,7 +64,8 @@ class SlurmOptions:
         lines = [
             "#!/bin/bash",
             "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # since 22.05 srun inherits none",
-            "trap 'signalled=1; while kill -USR2 \"${child-}\" 2> /dev/null; do sleep 1; done' USR2",
+            'send() { [ "${child-}" ] && sleep 1 && kill -USR2 "$child" 2> /dev/null; }',
+            "trap 'signalled=1; while send; do :; done' USR2",
             *self.setup,
             f"{words} & child=$!",
             'if [ "${signalled-}" ]; then kill -USR2 $$; fi',
