@@ -67,7 +67,7 @@ TRAIN = ["train", "--data", "d", "--folder", "f", "--arch", "realformer", "--lay
         (["doctor", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (["prepare", "--subwords", "moses"], "--subwords moses is not one of sentencepiece, moses_bpe; did you mean"),
         ([*TRAIN, "--lr", "0.001"], "unknown option --lr; a flag of fairseq-train stands at the end, after `--`;"),
-        ([*TRAIN, "nonsense", "--", "--lr", "0.001"], "unknown option nonsense; "),
+        ([*TRAIN, "nonsense", "--", "--lr", "0.001"], "unknown argument nonsense; "),
     ],
 )
 def test_wrong_usage_is_status_2_and_names_what_is_allowed(

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,11 @@ def follow(folder: Path) -> None:
 
 def run(argv: list[str], folder: Path) -> None:
     program, *arguments = argv
-    of_package = program == "realformer-nmt"
-    command = commands.OURS if of_package else commands.fairseq(program.removeprefix("fairseq-"))
-    done = commands.run([*command, *arguments], folder=folder)
+    if program == "python":
+        done = commands.run([sys.executable, str(REPOSITORY / arguments[0]), *arguments[1:]], folder=folder)
+    else:
+        command = commands.OURS if program == "realformer-nmt" else commands.fairseq(program.removeprefix("fairseq-"))
+        done = commands.run([*command, *arguments], folder=folder)
     assert done.returncode == 0, f"{shlex.join(argv)}: {done.stderr[-2000:]}"
 
 

@@ -49,7 +49,9 @@ def scored(run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("scored")
     average, out, train = folder / "average.pt", folder / "out", folder / "train.json"
     record = folder / "runs" / "run.json"
-    checksummed_json.write(train, {"protocol": "realformer", "wall_clock_hours": 2.5, "gpu_hours": 20.0})
+    session = {"started": "2026-01-01T00:00:00+00:00", "seconds": 9000.0, "gpus": 8}
+    training = {"protocol": "realformer", "sessions": [session], "wall_clock_hours": 2.5, "gpu_hours": 20.0}
+    checksummed_json.write(train, training)
     assert called(average_command, run, "--best", 2, "--output", average) == 0
     corpus = ["--data", toy_corpus, "--subwords", "none"]
     decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]

@@ -45,6 +45,8 @@ def test_every_other_cell_runs_and_two_architectures_are_compared(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    for name in ("corpus.py", "grammar"):
+        (tmp_path / name).symlink_to(NOTEBOOK.parent / name)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     python = InteractiveInterpreter(names)  # which prints an error

@@ -78,7 +78,7 @@ def test_a_number_out_of_range_is_refused_at_once(
     lines = capfd.readouterr().err.splitlines()
     if value == "many" or re.search("invalid int value", lines[-1]):
         assert status == 2
-        assert re.match(rf"realformer-nmt {option.command}: error: argument {option.name}: invalid", lines[-1])
+        assert re.match(rf"realformer-nmt: {option.name}: invalid", lines[-1])
     else:
         assert status == 1
         (line,) = lines

@@ -4,11 +4,13 @@ from collections.abc import Collection
 
 from realformer_nmt.common.requests.toml_tables import Table, TableError
 
+TABLES = ("axes", "budget", "failure", "override", "prepare", "slurm", "train")
+
 
 def check_places(table: Table, keys: Collection[str]) -> None:
     """Refuse a key of the grid below a [table], which TOML takes for a key of that table."""
     for name, inner in table.items():
-        misplaced = [key for key in inner if key in keys] if isinstance(inner, dict) else []
+        misplaced = [key for key in inner if key in keys and key not in TABLES] if isinstance(inner, dict) else []
         if misplaced:
             raise TableError(name, f"{misplaced[0]} is a key of the grid itself: write it above the first [table]")
 

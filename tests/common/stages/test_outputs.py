@@ -9,6 +9,7 @@ from tiny_models import saved
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stages import outputs
+from realformer_nmt.protocols.command import parse_address
 from realformer_nmt.subcommands import SUBCOMMANDS, parser
 from reliability import attacks_outputs
 
@@ -64,7 +65,7 @@ def options() -> Iterator[str]:
     (commands,) = (action.choices for action in actions if isinstance(action, argparse._SubParsersAction))
     for name, of_it in commands.items():
         for action in of_it._actions:
-            if action.option_strings and action.type not in (None, int, float, str):
+            if action.option_strings and action.type not in (None, int, float, str, parse_address):
                 yield f"{name} {action.option_strings[0]}"
 
 

@@ -188,7 +188,7 @@ def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:
 
 def test_the_text_of_the_cost_plot_can_be_read_on_a_phone(opened: Opened) -> None:
     page, _ = opened("sample", PHONE)
-    heights = page.locator(".cost text").evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
+    heights = page.locator(".costs text").evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
     assert min(heights) > 10  # pixels
 
 
