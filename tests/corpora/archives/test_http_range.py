@@ -93,9 +93,7 @@ def test_nothing_endless_holds_a_download(server: ArchiveServer, tmp_path: Path,
 def test_a_byte_a_second_is_a_stall(server: ArchiveServer, tmp_path: Path, waits: Waits, answer: bytes) -> None:
     """The stall is within the head, or in the file itself."""
     server.always("/a.tgz", Fault(endless=(answer, b"1"), slow=True))
-    with pytest.raises(
-        UnavailableError, match=r"the server sent [\d,]+ bytes in 60 s: .* \(2 attempts\)"
-    ):
+    with pytest.raises(UnavailableError, match=r"the server sent [\d,]+ bytes in 60 s: .* \(2 attempts\)"):
         download(packing(server), tmp_path, waits.hurried(server))
     assert server.counts() == {"/a.tgz": 2}
     download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path, waits.hurried(server))
