@@ -30,9 +30,10 @@ def commands(printed: str, program: str) -> list[list[str]]:
 
 
 def path_with_program(folder: Path, words: Sequence[str] = OURS) -> str:
-    """A PATH on which `realformer-nmt` is this checkout's, installed or not; or other words."""
+    """A PATH on which `realformer-nmt` is this checkout's, installed or not, or other words; with its `python`."""
     folder.mkdir(exist_ok=True)
     write_program(folder / "realformer-nmt", words)
+    write_program(folder / "python", [sys.executable])
     return os.pathsep.join((str(folder), os.environ["PATH"]))
 
 
