@@ -2,9 +2,11 @@
 
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 from programs.program import REPOSITORY
+from recipe_scripts.recipe import write_program
 from recipe_scripts.recipe_runs import environment
 
 NOTING = """#!/bin/bash
@@ -24,6 +26,7 @@ def run(recipe: str, folder: Path, *options: str, failing: str = "") -> tuple[in
     program.parent.mkdir()
     program.write_text(NOTING % (noted, noted))
     program.chmod(0o755)
+    write_program(program.with_name("python"), [sys.executable])
     path = f"{program.parent}:{environment()['PATH']}"
     words = [str(REPOSITORY / "recipes" / recipe / "run.sh"), str(folder / "demo"), str(folder / "out"), *options]
     done = subprocess.run(words, env=environment(PATH=path, FAILING=failing), capture_output=True, check=False)
