@@ -47,8 +47,9 @@ def test_an_error_of_a_worker_is_the_commands_error() -> None:
 
 
 INTERRUPTED = """
-import contextlib, time
+import contextlib, signal, time
 from realformer_nmt.corpora.parallel import ordered
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 with contextlib.suppress(KeyboardInterrupt):
     for _ in ordered(abs, range(9), 2):
         time.sleep(1)  # until the workers wait for the next items
