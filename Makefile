@@ -97,7 +97,7 @@ format: install ## put right what ruff can put right
 browser: ## install Chromium, in which the tests open the report and the website
 	$(if $(BROWSER),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends chromium)
 
-test: install browser docs ## run the whole suite, and print its slowest twenty tests: 10 to 15 minutes
+test: install browser docs ## run the whole suite, and print its slowest twenty tests: about 20 minutes
 	$(PYTEST) --durations=20 --durations-min=1
 
 test-gpu: install ## test what only a GPU shows; without one these tests are skipped
