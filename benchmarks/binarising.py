@@ -28,8 +28,8 @@ from corpora import EN_FR, LANGUAGES, encode, generate
 from realformer_nmt.common.stages.versions import installed, processor
 from realformer_nmt.corpora.preparing.binarise import binarise
 from realformer_nmt.corpora.preparing.prepare import PACKAGES
-from realformer_nmt.corpora.subword_methods import DICTIONARY
-from realformer_nmt.corpora.subwords import learn_model
+from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY
+from realformer_nmt.corpora.subwords.subwords import learn_model
 
 BASE = 100_000  # pairs that are repeated
 METHOD = "sentencepiece"

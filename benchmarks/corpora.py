@@ -26,8 +26,8 @@ from realformer_nmt.corpora.preparing.binarise import binarise
 from realformer_nmt.corpora.preparing.cleaning import Hyphens, Steps, cleaned, fault
 from realformer_nmt.corpora.preparing.prepare import PACKAGES
 from realformer_nmt.corpora.read_segments import blocks
-from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
-from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model, split
+from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, METHODS
+from realformer_nmt.corpora.subwords.subwords import TrainingTexts, encoder, learn_model, split
 from realformer_nmt.corpora.tokenise import tokeniser
 
 TYPES = 400_000  # different words

@@ -9,7 +9,7 @@ from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.numbers import PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.corpora.manifest import shipped
-from realformer_nmt.corpora.subword_methods import OF_PAPERS, learnt
+from realformer_nmt.corpora.subwords.subword_methods import OF_PAPERS, learnt
 from realformer_nmt.protocols.train import TrainingOptions
 
 STAGES = ("prepare", "train", "average", "translate", "score")

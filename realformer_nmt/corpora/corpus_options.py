@@ -6,7 +6,7 @@ from typing import Literal
 
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 
 TOKENISED = ", ".join(name for name, method in METHODS.items() if method.tokenised)
 GROUP = "the corpus: a prepared folder, or the other options"

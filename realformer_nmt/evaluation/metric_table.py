@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from realformer_nmt import tasks
-from realformer_nmt.corpora.subword_methods import SubwordMethod
+from realformer_nmt.corpora.subwords.subword_methods import SubwordMethod
 from realformer_nmt.evaluation import row_metrics as of_rows
 from realformer_nmt.evaluation.rouge import Rouge1, Rouge2, RougeL
 from realformer_nmt.evaluation.row_metrics import Figure

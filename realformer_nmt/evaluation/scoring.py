@@ -17,7 +17,7 @@ from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.common.stages.provenance import files_by_name
 from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import commit, versions
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.corpora.tokenise import tokeniser
 from realformer_nmt.evaluation import metric_table, metrics, model_record, published, score_table
 from realformer_nmt.evaluation.comet import model_files

@@ -21,8 +21,8 @@ from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import made_from
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.subword_methods import DICTIONARY, METHODS
-from realformer_nmt.corpora.subwords import encoder
+from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, METHODS
+from realformer_nmt.corpora.subwords.subwords import encoder
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates

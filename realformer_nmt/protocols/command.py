@@ -11,7 +11,7 @@ from typing import NamedTuple
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.python_subprocess import program
 from realformer_nmt.common.requests.option_choice import not_allowed
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols.protocol import DEPTH, Protocol
 from realformer_nmt.protocols.update_freq import update_freq

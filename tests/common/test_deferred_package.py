@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.corpora import subwords
-from realformer_nmt.corpora.subword_methods import SubwordMethod
+from realformer_nmt.corpora.subwords import subwords
+from realformer_nmt.corpora.subwords.subword_methods import SubwordMethod
 
 
 def test_a_package_runs_once_and_only_if_one_of_its_names_is_needed(

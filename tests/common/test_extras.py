@@ -101,7 +101,7 @@ def test_a_function_of_python_names_an_extra_that_its_options_need(
     text = tmp_path / "text"
     text.write_text("a b\nb a\n" * 9)
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.sentencepiece_subwords", raising=False)
+    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.subwords.sentencepiece_subwords", raising=False)
     with pytest.raises(UserError, match=r"^prepare needs sentencepiece: pip install 'realformer-nmt\[recipes\]'$"):
         realformer_nmt.prepare(
             source="en", target="de", train=[(text, text)], held_out=3, folder=tmp_path / "data", workers=1

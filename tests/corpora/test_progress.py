@@ -21,7 +21,7 @@ from texts.single_archive import packing
 from realformer_nmt.corpora.archives.download import download
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import blocks
-from realformer_nmt.corpora.subwords import TrainingTexts, learn_model
+from realformer_nmt.corpora.subwords.subwords import TrainingTexts, learn_model
 
 pytestmark = pytest.mark.usefixtures("forks")
 

@@ -15,7 +15,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
 

@@ -6,7 +6,7 @@ from programs.program import REPOSITORY
 
 from realformer_nmt.comparison.grid.corpus import Options
 from realformer_nmt.comparison.run import RunRequest
-from realformer_nmt.corpora.subword_methods import DEFAULT
+from realformer_nmt.corpora.subwords.subword_methods import DEFAULT
 
 PAGE = " ".join((REPOSITORY / "docs" / "reproducing.md").read_text().split())
 

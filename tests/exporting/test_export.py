@@ -16,9 +16,9 @@ from tiny_models import exportable, saved
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.corpora import sentencepiece_subwords
 from realformer_nmt.corpora.preparing.cleaning import Steps
-from realformer_nmt.corpora.subwords import TrainingTexts
+from realformer_nmt.corpora.subwords import sentencepiece_subwords
+from realformer_nmt.corpora.subwords.subwords import TrainingTexts
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.exporting import export, loaded_run
 from realformer_nmt.exporting import fairseq_checkpoint as stock

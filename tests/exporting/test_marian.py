@@ -18,8 +18,8 @@ from torch.testing import assert_close
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.sentencepiece_subwords import learn
-from realformer_nmt.corpora.subwords import TrainingTexts
+from realformer_nmt.corpora.subwords.sentencepiece_subwords import learn
+from realformer_nmt.corpora.subwords.subwords import TrainingTexts
 from realformer_nmt.exporting import marian
 from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.serving import translator

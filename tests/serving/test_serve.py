@@ -10,7 +10,7 @@ from programs import argv
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import choices_of
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.serve import ServeRequest

@@ -142,7 +142,7 @@ def test_an_extra_that_the_subwords_need_is_named(
     model: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "subword_nmt.apply_bpe", None)
-    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.moses_bpe", raising=False)
+    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.subwords.moses_bpe", raising=False)
     corpus = replace(model.corpus, subwords="moses_bpe", folder=tmp_path)
     with pytest.raises(UserError, match=r"^translate needs subword_nmt: pip install 'realformer-nmt\[recipes\]'$"):
         Translator(model.checkpoints, corpus, model.device).translate(["a b"])

@@ -19,7 +19,7 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_job, prepare_record
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
-from realformer_nmt.corpora.subword_methods import DEFAULT, learnt
+from realformer_nmt.corpora.subwords.subword_methods import DEFAULT, learnt
 from realformer_nmt.data_bins.file_checks import NAME as NOTE
 from realformer_nmt.tasks import TASKS, TRANSLATION
 

@@ -7,7 +7,7 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.train import TrainRequest

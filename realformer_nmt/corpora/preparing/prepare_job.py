@@ -13,7 +13,7 @@ from realformer_nmt.corpora.preparing.clean_splits import SPLITS, Files, Plan
 from realformer_nmt.corpora.preparing.prepare_record import PartCounts, SplitCounts
 from realformer_nmt.corpora.preparing.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.preparing.prepared_like import Like
-from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS
+from realformer_nmt.corpora.subwords.subword_methods import DEFAULT, METHODS
 from realformer_nmt.data_bins.languages import check_language
 from realformer_nmt.data_bins.prepared_folder import TEXT
 

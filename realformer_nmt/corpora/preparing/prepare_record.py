@@ -10,7 +10,7 @@ from realformer_nmt.common.files.records import Fingerprint, StepRecord
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.corpora.manifest_schema import TextProtocol
-from realformer_nmt.corpora.subword_methods import learnt
+from realformer_nmt.corpora.subwords.subword_methods import learnt
 from realformer_nmt.data_bins.file_checks import WRITER
 from realformer_nmt.data_bins.languages import check_language
 

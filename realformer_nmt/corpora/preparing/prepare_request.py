@@ -10,7 +10,7 @@ from realformer_nmt.common.numbers import HUGE, PROCESSES, Number, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.corpora.manifest import shipped
-from realformer_nmt.corpora.subword_methods import DEFAULT, METHODS, learnt
+from realformer_nmt.corpora.subwords.subword_methods import DEFAULT, METHODS, learnt
 
 OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
 TEXT = "what is done to the text (default: as CORPUS says)"

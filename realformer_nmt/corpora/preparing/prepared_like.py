@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.prepare_record import PrepareRecord
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.file_checks import check_prepared, verify
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 

@@ -16,7 +16,7 @@ from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
-from realformer_nmt.corpora.subword_methods import learnt
+from realformer_nmt.corpora.subwords.subword_methods import learnt
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 

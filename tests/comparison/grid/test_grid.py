@@ -13,7 +13,7 @@ from realformer_nmt.common.requests.request import choices_of
 from realformer_nmt.comparison.grid.cell import Named
 from realformer_nmt.comparison.grid.grid import DataBin, load
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 
 PLAIN = 'families = ["post_ln", "admin"]\nlayers = ["6", "60-12"]\n'
 REFUSED = {

@@ -9,7 +9,7 @@ from texts import translation_records
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.corpora.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.evaluation import scoring
 from realformer_nmt.evaluation.metric_table import text_forms
 from realformer_nmt.evaluation.score import ScoreRequest

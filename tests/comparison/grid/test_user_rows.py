@@ -8,7 +8,7 @@ from grids.grid_cells import cells_of
 
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid import grid as grids
-from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod
+from realformer_nmt.corpora.subwords.subword_methods import METHODS, SubwordMethod
 from realformer_nmt.model.presets import FAMILIES, PRESETS
 from realformer_nmt.protocols.command import TrainedCorpus
 

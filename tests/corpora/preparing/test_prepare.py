@@ -16,7 +16,7 @@ from programs.program import realformer_nmt
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
-from realformer_nmt.corpora.subword_methods import learnt
+from realformer_nmt.corpora.subwords.subword_methods import learnt
 
 WORDS = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
 STAGES = ("text", "subwords", "pieces", "data-bin")

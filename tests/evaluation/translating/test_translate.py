@@ -216,7 +216,7 @@ def test_a_library_that_turns_subwords_into_text_is_missed_before_the_work(
     run: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "subword_nmt.apply_bpe", None)
-    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.moses_bpe", raising=False)
+    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.subwords.moses_bpe", raising=False)
     monkeypatch.setattr(translation, "translate", lambda *_: pytest.fail("it translated first"))
     with pytest.raises(ModuleNotFoundError, match=r"subword_nmt"):
         translated(run, toy_corpus, tmp_path, "--subwords", "moses_bpe", "--hyphens", "plain")

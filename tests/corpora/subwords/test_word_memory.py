@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from realformer_nmt.corpora import word_memory
-from realformer_nmt.corpora.word_memory import WordMemory
+from realformer_nmt.corpora.subwords import word_memory
+from realformer_nmt.corpora.subwords.word_memory import WordMemory
 
 
 def test_each_word_is_split_once_until_it_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
-from realformer_nmt.corpora.quick_bpe import QuickBpe
+from realformer_nmt.corpora.subwords.quick_bpe import QuickBpe
 
 WORDS = st.text("abcd\u00e9</w>", min_size=1, max_size=12)
 

@@ -8,15 +8,15 @@ from pkgutil import resolve_name
 
 from programs import commands
 
-from realformer_nmt.corpora.subword_methods import METHODS, learnt
+from realformer_nmt.corpora.subwords.subword_methods import METHODS, learnt
 
 CHARACTERS = """
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
-from realformer_nmt.corpora.subword_methods import METHODS, BleuFlags, SubwordMethod
-from realformer_nmt.corpora.subwords import Surface
+from realformer_nmt.corpora.subwords.subword_methods import METHODS, BleuFlags, SubwordMethod
+from realformer_nmt.corpora.subwords.subwords import Surface
 
 
 def learn(texts, folder, size, workers):
@@ -97,7 +97,7 @@ def test_every_function_that_the_table_names_is_there() -> None:
 def test_the_table_imports_no_method() -> None:
     code = "import sys; import realformer_nmt.corpora.preparing.prepare_request; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "realformer_nmt.corpora.subword_methods" in modules
+    assert "realformer_nmt.corpora.subwords.subword_methods" in modules
     assert not {"sentencepiece", "subword_nmt", "sacremoses", "torch", "fairseq"} & set(modules)
 
 

@@ -6,7 +6,7 @@ from operator import itemgetter
 from subword_nmt.apply_bpe import BPE
 from tokenizers import models
 
-from realformer_nmt.corpora.subwords import Lines
+from realformer_nmt.corpora.subwords.subwords import Lines
 
 END = "</w>"  # of a word, in its last symbol
 VERSION = (0, 2)  # of the codes: before it END was a symbol of its own

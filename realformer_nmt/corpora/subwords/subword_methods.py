@@ -40,9 +40,9 @@ class SubwordMethod:
 
 METHODS = {
     "sentencepiece": SubwordMethod(
-        learn="realformer_nmt.corpora.sentencepiece_subwords:learn",
-        encoder="realformer_nmt.corpora.sentencepiece_subwords:encoder",
-        detokenise="realformer_nmt.corpora.sentencepiece_subwords:detokenise",
+        learn="realformer_nmt.corpora.subwords.sentencepiece_subwords:learn",
+        encoder="realformer_nmt.corpora.subwords.sentencepiece_subwords:encoder",
+        detokenise="realformer_nmt.corpora.subwords.sentencepiece_subwords:detokenise",
         files=(MODEL, DICTIONARY),
         vocabulary=32_000,
         bleu=BleuFlags("sentencepiece", "space"),
@@ -50,17 +50,17 @@ METHODS = {
         marian_model=MODEL,
     ),
     "moses_bpe": SubwordMethod(
-        learn="realformer_nmt.corpora.moses_bpe:learn",
-        encoder="realformer_nmt.corpora.moses_bpe:encoder",
-        detokenise="realformer_nmt.corpora.moses_bpe:detokenise",
+        learn="realformer_nmt.corpora.subwords.moses_bpe:learn",
+        encoder="realformer_nmt.corpora.subwords.moses_bpe:encoder",
+        detokenise="realformer_nmt.corpora.subwords.moses_bpe:detokenise",
         files=(CODES,),
         tokenised=True,
         counts="merges",
         bleu=BleuFlags("@@ ", "moses", needs_languages=True),
     ),
     "none": SubwordMethod(
-        encoder="realformer_nmt.corpora.subwords:whole_words",
-        detokenise="realformer_nmt.corpora.subwords:from_words",
+        encoder="realformer_nmt.corpora.subwords.subwords:whole_words",
+        detokenise="realformer_nmt.corpora.subwords.subwords:from_words",
     ),
 }
 DEFAULT = next(iter(METHODS))  # of `prepare`

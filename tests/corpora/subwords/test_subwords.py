@@ -15,10 +15,10 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import moses_bpe, sentencepiece_subwords, word_memory
-from realformer_nmt.corpora.sentencepiece_subwords import FAIRSEQ_SYMBOLS
-from realformer_nmt.corpora.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
-from realformer_nmt.corpora.subwords import TrainingTexts, encoder, learn_model, renew
+from realformer_nmt.corpora.subwords import moses_bpe, sentencepiece_subwords, word_memory
+from realformer_nmt.corpora.subwords.sentencepiece_subwords import FAIRSEQ_SYMBOLS
+from realformer_nmt.corpora.subwords.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
+from realformer_nmt.corpora.subwords.subwords import TrainingTexts, encoder, learn_model, renew
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400

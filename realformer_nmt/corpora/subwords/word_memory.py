@@ -2,7 +2,7 @@
 
 import itertools
 
-from realformer_nmt.corpora.subwords import Encoder, Lines
+from realformer_nmt.corpora.subwords.subwords import Encoder, Lines
 
 REMEMBERED = 200_000  # words; about 50 MB
 

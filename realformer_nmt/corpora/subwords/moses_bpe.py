@@ -17,9 +17,9 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.read_segments import Block
-from realformer_nmt.corpora.subword_methods import CODES
-from realformer_nmt.corpora.subwords import Encoder, Lines, Surface, TrainingTexts
-from realformer_nmt.corpora.word_memory import WordMemory
+from realformer_nmt.corpora.subwords.subword_methods import CODES
+from realformer_nmt.corpora.subwords.subwords import Encoder, Lines, Surface, TrainingTexts
+from realformer_nmt.corpora.subwords.word_memory import WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
 JOINT = re.compile(r"@@( |$)")  # what subword-nmt puts between the subwords of a word
@@ -55,7 +55,7 @@ def encoder(folder: Path) -> Encoder:
         bpe = BPE(codes)
     if find_spec("tokenizers") is None:
         return WordMemory(functools.partial(segments, bpe))
-    from realformer_nmt.corpora.quick_bpe import QuickBpe  # which imports tokenizers
+    from realformer_nmt.corpora.subwords.quick_bpe import QuickBpe  # which imports tokenizers
 
     return WordMemory(QuickBpe(bpe))
 

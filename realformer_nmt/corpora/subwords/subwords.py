@@ -10,7 +10,7 @@ from realformer_nmt.common.deferred_package import defer
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
-from realformer_nmt.corpora.subword_methods import METHODS, SubwordMethod
+from realformer_nmt.corpora.subwords.subword_methods import METHODS, SubwordMethod
 
 Lines = list[str]
 Encoder = Callable[[Lines], Lines]  # lines to lines of subwords, separated by spaces

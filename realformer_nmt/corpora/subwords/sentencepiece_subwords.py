@@ -15,8 +15,8 @@ import sentencepiece
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.progress import shown
-from realformer_nmt.corpora.subword_methods import DICTIONARY, MODEL
-from realformer_nmt.corpora.subwords import (
+from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, MODEL
+from realformer_nmt.corpora.subwords.subwords import (
     STATES,
     Encoder,
     FileStates,
@@ -26,7 +26,7 @@ from realformer_nmt.corpora.subwords import (
     TrainingTexts,
     split,
 )
-from realformer_nmt.corpora.word_memory import WordMemory
+from realformer_nmt.corpora.subwords.word_memory import WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
