@@ -58,7 +58,10 @@ SUBCOMMANDS = (
         "translate", "translate a test set or raw text", "realformer_nmt.evaluation.translating.translate", True
     ),
     Subcommand(
-        "score", "score a translation; show the published scores beside it", "realformer_nmt.evaluation.score", True
+        "score",
+        "score a translation; show the published scores beside it",
+        "realformer_nmt.evaluation.scoring.score",
+        True,
     ),
     Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.rows.evaluate", True),
     Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.rows.answer", True),

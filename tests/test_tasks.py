@@ -12,7 +12,7 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 from programs.program import REPOSITORY
 
-from realformer_nmt.evaluation.metric_table import METRICS, row_figures
+from realformer_nmt.evaluation.metrics.metric_table import METRICS, row_figures
 from realformer_nmt.tasks import TASKS, TRANSLATION, task_named
 
 PROTOCOL = """

@@ -12,7 +12,7 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import Scoring
 from realformer_nmt.data_bins import subsets, targets
-from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.metrics.metric_table import METRICS
 from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.evaluation.rows import row_table
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest

@@ -7,7 +7,7 @@ pairs of systems of WMT with human judgements. COMET's points are of its score x
 import math
 from typing import NamedTuple
 
-from realformer_nmt.evaluation.metrics import signed_with
+from realformer_nmt.evaluation.metrics.metrics import signed_with
 
 CHANCE = 50.0  # the fit begins below it
 

@@ -8,7 +8,7 @@ from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.model_description import ModelDescription
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files.records import Finite, StageRecord, Text
-from realformer_nmt.evaluation.published import PublishedFigure
+from realformer_nmt.evaluation.scoring.published import PublishedFigure
 from realformer_nmt.evaluation.translating.translation_record import DecodingSettings, Measures, TranslationRecord
 
 

@@ -17,10 +17,11 @@ from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.evaluation import agreement, metric_table, metrics, tested_system
+from realformer_nmt.evaluation import agreement, tested_system
 from realformer_nmt.evaluation.exchanges import FEW, Exchanges
+from realformer_nmt.evaluation.metrics import metric_table, metrics
+from realformer_nmt.evaluation.metrics.segment_mean import SegmentMean
 from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, shown
-from realformer_nmt.evaluation.segment_mean import SegmentMean
 from realformer_nmt.evaluation.tested_system import System, check_same_test, read
 
 TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}

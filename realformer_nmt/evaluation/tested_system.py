@@ -7,9 +7,9 @@ from pathlib import Path
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import read_recorded
-from realformer_nmt.evaluation import metric_table, metrics
+from realformer_nmt.evaluation.metrics import metric_table, metrics
+from realformer_nmt.evaluation.metrics.segment_mean import as_lines
 from realformer_nmt.evaluation.run_record import RunRecord, Score
-from realformer_nmt.evaluation.segment_mean import as_lines
 
 WRITER = "`realformer-nmt score` writes it"
 SCORES = "run.json"  # in a run's folder

@@ -13,7 +13,7 @@ from fixture_types import Command
 from programs import commands
 from recipe_scripts.recipe import path_with_fairseq
 
-from realformer_nmt.evaluation.published import figures
+from realformer_nmt.evaluation.scoring.published import figures
 from realformer_nmt.subcommands import SUBCOMMANDS
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from realformer_nmt.evaluation.published import figures
+from realformer_nmt.evaluation.scoring.published import figures
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 REALFORMER = "RealFormer (He et al. 2021) table 7"

@@ -8,7 +8,7 @@ from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid.cell import Cell, of_subset
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD

@@ -16,7 +16,7 @@ from realformer_nmt.comparison.grid.cell_requests import average_request, with_g
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.evaluation import metric_table
+from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped

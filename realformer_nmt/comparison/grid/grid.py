@@ -20,7 +20,7 @@ from realformer_nmt.comparison.grid.allowed_settings import check_budget, check_
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
 from realformer_nmt.comparison.grid.grid_table import check_places, with_texts
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
-from realformer_nmt.evaluation import metric_table
+from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
 from realformer_nmt.protocols.protocol import spellings_of

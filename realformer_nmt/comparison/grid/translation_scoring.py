@@ -12,8 +12,9 @@ from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
-from realformer_nmt.evaluation import metric_table, significance, tested_system
-from realformer_nmt.evaluation.metric_table import METRICS, SUMMARY
+from realformer_nmt.evaluation import significance, tested_system
+from realformer_nmt.evaluation.metrics import metric_table
+from realformer_nmt.evaluation.metrics.metric_table import METRICS, SUMMARY
 from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.protocols.protocol import Protocol
 

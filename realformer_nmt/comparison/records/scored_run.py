@@ -5,7 +5,7 @@ from pathlib import Path
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.stage import AGAIN
-from realformer_nmt.evaluation.metric_table import METRICS
+from realformer_nmt.evaluation.metrics.metric_table import METRICS
 from realformer_nmt.evaluation.run_record import Models, RecordedFile, RunRecord, Score
 
 

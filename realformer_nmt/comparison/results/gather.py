@@ -38,7 +38,7 @@ from realformer_nmt.comparison.results.results_file import (
 )
 from realformer_nmt.comparison.running import tuning_choice
 from realformer_nmt.comparison.running.freshness import CellState
-from realformer_nmt.evaluation.metric_table import LOSS
+from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.significance import TESTS
 

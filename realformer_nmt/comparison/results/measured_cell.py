@@ -19,7 +19,7 @@ from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.plan import commands
-from realformer_nmt.evaluation.metric_table import LOSS
+from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.command import layers, pasted
 from realformer_nmt.tasks import TASKS

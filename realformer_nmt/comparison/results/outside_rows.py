@@ -14,10 +14,11 @@ from realformer_nmt.comparison.grid.translation_scoring import TEST, tested
 from realformer_nmt.comparison.results.cell_result import CellScore
 from realformer_nmt.comparison.results.results_file import OutsideRow, ResultRow
 from realformer_nmt.comparison.results.summary import SAMPLES, SEED, holm, members
-from realformer_nmt.evaluation import metrics, p_values, significance, tested_system
+from realformer_nmt.evaluation import p_values, significance, tested_system
 from realformer_nmt.evaluation.comet import model_files
-from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY
-from realformer_nmt.evaluation.metrics import ScoredTexts
+from realformer_nmt.evaluation.metrics import metrics
+from realformer_nmt.evaluation.metrics.metric_table import METRICS, RAW, SUMMARY
+from realformer_nmt.evaluation.metrics.metrics import ScoredTexts
 from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.tested_system import System
 

@@ -13,8 +13,8 @@ from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.json_records import write_json
 from realformer_nmt.common.stages.versions import Machine
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
-from realformer_nmt.evaluation.metric_table import METRICS
-from realformer_nmt.evaluation.published import PublishedFigure
+from realformer_nmt.evaluation.metrics.metric_table import METRICS
+from realformer_nmt.evaluation.scoring.published import PublishedFigure
 
 WRITER = "`realformer-nmt compare` writes it"
 

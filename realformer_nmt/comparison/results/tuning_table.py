@@ -16,7 +16,7 @@ from realformer_nmt.comparison.results.groups import group
 from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.comparison.results.summary import difference, holm, p_of_rows
 from realformer_nmt.comparison.running.tuning_choice import lowest, mean, untuned_place
-from realformer_nmt.evaluation.metric_table import LOSS
+from realformer_nmt.evaluation.metrics.metric_table import LOSS
 
 
 def rows(

@@ -20,7 +20,7 @@ PRELOADED = (  # what the stages of a cell import; multiprocessing passes over a
     "realformer_nmt.protocols.running.training",
     "realformer_nmt.checkpoints.averaging",
     "realformer_nmt.evaluation.translating.translation",
-    "realformer_nmt.evaluation.scoring",
+    "realformer_nmt.evaluation.scoring.scoring",
     "realformer_nmt.evaluation.rows.evaluation_run",
 )
 PATIENCE = 30.0  # seconds that a stage has to end after SIGTERM

@@ -12,7 +12,7 @@ from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_files import SCORES, TRANSLATIONS
 from realformer_nmt.comparison.running.freshness import CellState
-from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.protocols.running import training_run
 
 SCORING = 2  # index of the first stage after the training and its average

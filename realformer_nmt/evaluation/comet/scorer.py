@@ -21,10 +21,10 @@ from realformer_nmt.evaluation.comet import settings
 from realformer_nmt.evaluation.comet.model_files import ENCODER, LAYOUT, ModelFiles
 from realformer_nmt.evaluation.comet.models import MODELS, CometModel, Segment
 from realformer_nmt.evaluation.comet.settings import CometSettings
-from realformer_nmt.evaluation.metric_table import METRICS
-from realformer_nmt.evaluation.metrics import Lines, ScoredTexts, check_same_length, check_source, measure
+from realformer_nmt.evaluation.metrics.metric_table import METRICS
+from realformer_nmt.evaluation.metrics.metrics import Lines, ScoredTexts, check_same_length, check_source, measure
+from realformer_nmt.evaluation.metrics.segment_mean import as_lines, mean_of
 from realformer_nmt.evaluation.run_record import Score
-from realformer_nmt.evaluation.segment_mean import as_lines, mean_of
 
 BATCH, PRECISION, DIGITS = 16, "fp32", 6
 DEPTHS = ("encoder.model.encoder.layer.", "estimator.")  # a model without some of these weights computes another score

@@ -18,7 +18,8 @@ from realformer_nmt.common.files.text_lines import sha256, write_lines
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import commit
 from realformer_nmt.common.user_dir import for_fairseq
-from realformer_nmt.evaluation import metric_table, model_record
+from realformer_nmt.evaluation import model_record
+from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.rows.resampling import interval
 from realformer_nmt.evaluation.rows.row_table import MeasuredRows, collect_rows

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from realformer_nmt.evaluation.row_metrics import Figure
+from realformer_nmt.evaluation.metrics.row_metrics import Figure
 
 AT_ONCE = 2**24  # numbers drawn at a time
 ROW_COST = 8  # memory of a number of a row, in drawn numbers

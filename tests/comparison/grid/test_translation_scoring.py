@@ -10,9 +10,9 @@ from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
-from realformer_nmt.evaluation import scoring
-from realformer_nmt.evaluation.metric_table import text_forms
-from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.metrics.metric_table import text_forms
+from realformer_nmt.evaluation.scoring import scoring
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
 
 PLAIN = 'families = ["pre_ln"]\nlayers = ["1"]\n'
 TOKENS = "hypotheses.tok", "reference.tok"  # files of `translate`, of subwords of words

@@ -22,7 +22,7 @@ from realformer_nmt.comparison.results.measured_cell import scored_cells
 from realformer_nmt.comparison.results.results_file import MeanScore
 from realformer_nmt.comparison.running.freshness import read
 from realformer_nmt.evaluation import tested_system
-from realformer_nmt.evaluation.metrics import seeded
+from realformer_nmt.evaluation.metrics.metrics import seeded
 from realformer_nmt.evaluation.run_record import Score
 
 REFERENCE = [

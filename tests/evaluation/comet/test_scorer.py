@@ -9,9 +9,9 @@ import torch
 from tiny_models import tiny_comet
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import metrics
 from realformer_nmt.evaluation.comet import model_files, scorer
 from realformer_nmt.evaluation.comet.scorer import CometScorer
+from realformer_nmt.evaluation.metrics import metrics
 
 EXPECTED = json.loads(Path(__file__).with_name("expected_scores.json").read_text())
 SOURCE, HYPOTHESES, REFERENCE = (list(lines) for lines in zip(*tiny_comet.SENTENCES, strict=True))

@@ -14,7 +14,7 @@ from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
-from realformer_nmt.evaluation import score
+from realformer_nmt.evaluation.scoring import score
 from realformer_nmt.evaluation.translating import test_sets, translate
 
 PAIR = ("src", "tgt")

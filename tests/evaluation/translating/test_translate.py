@@ -26,7 +26,7 @@ from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation.metric_table import tokenised_bleu
+from realformer_nmt.evaluation.metrics.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.translating import translate, translation, translation_record
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.kernels.precision import FORMS, supported

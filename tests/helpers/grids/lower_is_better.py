@@ -3,7 +3,7 @@
 import pytest
 from sacrebleu.metrics import TER
 
-from realformer_nmt.evaluation.metric_table import METRICS, Metric
+from realformer_nmt.evaluation.metrics.metric_table import METRICS, Metric
 
 
 def add_ter(patch: pytest.MonkeyPatch) -> None:

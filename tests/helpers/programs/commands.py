@@ -39,7 +39,7 @@ OWN = (
     "realformer_nmt.protocols.running.training",
     "realformer_nmt.corpora.preparing.prepare",
     "realformer_nmt.checkpoints.averaging",
-    "realformer_nmt.evaluation.scoring",
+    "realformer_nmt.evaluation.scoring.scoring",
     "realformer_nmt.evaluation.translating.translation",
     "realformer_nmt.serving.translator",
     "realformer_nmt.comparison.results.gather",

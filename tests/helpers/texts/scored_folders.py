@@ -9,8 +9,9 @@ from texts import translation_records
 
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import metrics, scoring
-from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.metrics import metrics
+from realformer_nmt.evaluation.scoring import scoring
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.evaluation.translating import translation_record
 
 

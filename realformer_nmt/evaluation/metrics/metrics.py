@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sacrebleu.metrics.base import Metric as Scorer
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.metric_table import text_metrics
+from realformer_nmt.evaluation.metrics.metric_table import text_metrics
 from realformer_nmt.evaluation.run_record import Score
 
 HYPHEN = re.compile(r"(\S)-(\S)")

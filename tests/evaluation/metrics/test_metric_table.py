@@ -10,9 +10,10 @@ from texts.word_salad import texts
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid
-from realformer_nmt.evaluation import metrics, significance
-from realformer_nmt.evaluation.metric_table import METRICS, RAW, SUMMARY, WORDS
-from realformer_nmt.evaluation.metrics import ScoredTexts
+from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation.metrics import metrics
+from realformer_nmt.evaluation.metrics.metric_table import METRICS, RAW, SUMMARY, WORDS
+from realformer_nmt.evaluation.metrics.metrics import ScoredTexts
 from realformer_nmt.evaluation.significance import SignificanceRequest
 from realformer_nmt.evaluation.tested_system import System
 

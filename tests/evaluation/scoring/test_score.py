@@ -14,11 +14,12 @@ from texts.scored_folders import folder_of, request, scored
 from texts.word_salad import texts
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation import metrics, scoring
-from realformer_nmt.evaluation.metric_table import tokenised_bleu
-from realformer_nmt.evaluation.metrics import ScoredTexts, measure
+from realformer_nmt.evaluation.metrics import metrics
+from realformer_nmt.evaluation.metrics.metric_table import tokenised_bleu
+from realformer_nmt.evaluation.metrics.metrics import ScoredTexts, measure
 from realformer_nmt.evaluation.run_record import RunRecord
-from realformer_nmt.evaluation.translating import raw_texts, translation_record
+from realformer_nmt.evaluation.scoring import raw_texts, scoring
+from realformer_nmt.evaluation.translating import translation_record
 
 
 def test_the_raw_scores_are_those_of_the_sacrebleu_command(tmp_path: Path) -> None:

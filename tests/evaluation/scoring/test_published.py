@@ -8,7 +8,7 @@ from texts.translation_records import record
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest_schema import Dataset
-from realformer_nmt.evaluation import published, scoring
+from realformer_nmt.evaluation.scoring import published, scoring
 
 
 def test_a_manifest_may_name_the_datasets_of_the_table() -> None:

@@ -11,11 +11,12 @@ from tiny_models import tiny_comet
 from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.evaluation import metrics, scoring
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.comet.scorer import CometScorer
+from realformer_nmt.evaluation.metrics import metrics
 from realformer_nmt.evaluation.run_record import RunRecord
-from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.scoring import scoring
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.evaluation.translating import test_sets, translation_record
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from realformer_nmt.comparison.grid import grid
-from realformer_nmt.evaluation import metrics, significance
-from realformer_nmt.evaluation.metric_table import RAW, SUMMARY
-from realformer_nmt.evaluation.metrics import ScoredTexts, measure
-from realformer_nmt.evaluation.rouge import RougeL, longest_shared
+from realformer_nmt.evaluation import significance
+from realformer_nmt.evaluation.metrics import metrics
+from realformer_nmt.evaluation.metrics.metric_table import RAW, SUMMARY
+from realformer_nmt.evaluation.metrics.metrics import ScoredTexts, measure
+from realformer_nmt.evaluation.metrics.rouge import RougeL, longest_shared
 from realformer_nmt.evaluation.tested_system import System
 
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")

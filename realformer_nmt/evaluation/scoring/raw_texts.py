@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.evaluation.score import ScoreRequest
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.evaluation.translating import test_sets
 from realformer_nmt.evaluation.translating.test_sets import TestSetFiles
 from realformer_nmt.evaluation.translating.translation_record import TranslationRecord

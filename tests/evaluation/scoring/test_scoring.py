@@ -20,7 +20,7 @@ from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import read_lines, sha256
-from realformer_nmt.evaluation import score
+from realformer_nmt.evaluation.scoring import score
 from realformer_nmt.evaluation.translating import translate
 
 

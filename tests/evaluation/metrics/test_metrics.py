@@ -8,9 +8,9 @@ from fairseq.scoring.bleu import BleuConfig, Scorer
 from sacrebleu.metrics import CHRF
 from texts.word_salad import texts
 
-from realformer_nmt.evaluation import metrics
-from realformer_nmt.evaluation.metric_table import RAW, ChrF, bleu, tokenised_bleu
-from realformer_nmt.evaluation.metrics import ScoredTexts, measure
+from realformer_nmt.evaluation.metrics import metrics
+from realformer_nmt.evaluation.metrics.metric_table import RAW, ChrF, bleu, tokenised_bleu
+from realformer_nmt.evaluation.metrics.metrics import ScoredTexts, measure
 
 
 @pytest.mark.parametrize("number", [1, 40])

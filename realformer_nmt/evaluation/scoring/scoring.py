@@ -19,13 +19,15 @@ from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import commit, versions
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.corpora.tokenise import tokeniser
-from realformer_nmt.evaluation import metric_table, metrics, model_record, published, score_table
+from realformer_nmt.evaluation import model_record
 from realformer_nmt.evaluation.comet import model_files
-from realformer_nmt.evaluation.metrics import ScoredTexts
-from realformer_nmt.evaluation.published import PublishedFigure
+from realformer_nmt.evaluation.metrics import metric_table, metrics
+from realformer_nmt.evaluation.metrics.metrics import ScoredTexts
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
-from realformer_nmt.evaluation.score import ScoreRequest
-from realformer_nmt.evaluation.translating import raw_texts, translation_record
+from realformer_nmt.evaluation.scoring import published, raw_texts, score_table
+from realformer_nmt.evaluation.scoring.published import PublishedFigure
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
+from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.evaluation.translating.translation_record import (
     HYPOTHESES,
     RECORD,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from texts.translation_records import record
 
-from realformer_nmt.evaluation import score_table
+from realformer_nmt.evaluation.scoring import score_table
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import pearsonr, permutation_test, spearmanr
 from sklearn.metrics import accuracy_score, matthews_corrcoef
 
-from realformer_nmt.evaluation import row_metrics as of_rows
-from realformer_nmt.evaluation.row_metrics import Figure
+from realformer_nmt.evaluation.metrics import row_metrics as of_rows
+from realformer_nmt.evaluation.metrics.row_metrics import Figure
 from realformer_nmt.evaluation.rows.resampling import exchanged
 
 

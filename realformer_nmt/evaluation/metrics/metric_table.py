@@ -13,9 +13,9 @@ from sacrebleu.metrics.chrf import CHRF
 
 from realformer_nmt import tasks
 from realformer_nmt.corpora.subwords.subword_methods import SubwordMethod
-from realformer_nmt.evaluation import row_metrics as of_rows
-from realformer_nmt.evaluation.rouge import Rouge1, Rouge2, RougeL
-from realformer_nmt.evaluation.row_metrics import Figure
+from realformer_nmt.evaluation.metrics import row_metrics as of_rows
+from realformer_nmt.evaluation.metrics.rouge import Rouge1, Rouge2, RougeL
+from realformer_nmt.evaluation.metrics.row_metrics import Figure
 
 # Forms of the text that `score` scores
 RAW, WORDS, SPLIT, RETOKENISED, SUMMARY = "raw", "words", "compounds split", "retokenised", "summary"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from realformer_nmt.evaluation.published import PublishedFigure
 from realformer_nmt.evaluation.run_record import Score
+from realformer_nmt.evaluation.scoring.published import PublishedFigure
 from realformer_nmt.evaluation.translating import validation_scores
 from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 

@@ -18,7 +18,7 @@ class ScoreRequest(StageRequest):
     """Score a folder of `realformer-nmt translate` in every metric that its text allows."""
 
     subcommand: ClassVar[str] = "score"
-    implementation: ClassVar[str] = "realformer_nmt.evaluation.scoring"
+    implementation: ClassVar[str] = "realformer_nmt.evaluation.scoring.scoring"
     examples: ClassVar[str] = "example: realformer-nmt score run/test --training run/train.json --output run/run.json"
 
     translation: Path = argument("the folder that `realformer-nmt translate` has filled", metavar="FOLDER")

@@ -1,0 +1,1 @@
+"""Metrics: the table METRICS, and how each measures translations or rows of labels."""

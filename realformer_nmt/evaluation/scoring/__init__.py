@@ -1,0 +1,1 @@
+"""The command `score`: a translation against its reference, with published scores beside it."""
