@@ -20,8 +20,9 @@ from realformer_nmt.comparison.grid.cells import cells, check_one_task
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.running import freshness, local, merging, plan, renewal, status, tuning_choice
-from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.comparison.records import cell_state
+from realformer_nmt.comparison.records.cell_state import CellState
+from realformer_nmt.comparison.running import local, merging, plan, renewal, status, tuning_choice
 from realformer_nmt.comparison.running.progress import Live
 from realformer_nmt.comparison.running.slurm import launcher
 from realformer_nmt.protocols import fairseq_command, trackers
@@ -41,9 +42,9 @@ def run(request: CompareRequest) -> int:
     all_cells = cells(grid, corpus, request, min(1, gpus))
     selected = select(grid, all_cells, request.only)
     if request.plan:
-        return show_plan(grid, corpus, tuning_choice.needed(grid, freshness.read(selected)), request.tflops)
+        return show_plan(grid, corpus, tuning_choice.needed(grid, cell_state.read(selected)), request.tflops)
     if request.status:
-        print(status.table(tuning_choice.needed(grid, freshness.read(selected))))
+        print(status.table(tuning_choice.needed(grid, cell_state.read(selected))))
         return 0
     from realformer_nmt.comparison import reporting  # which imports matplotlib, and a plan does without
 
@@ -57,7 +58,7 @@ def run(request: CompareRequest) -> int:
                 merge_folders(request, grid, corpus, selected, gpus)
             else:
                 errors = train_and_score(request, grid, selected, gpus)
-    states = tuning_choice.needed(grid, freshness.read(all_cells))
+    states = tuning_choice.needed(grid, cell_state.read(all_cells))
     try:
         reporting.write_report(grid, corpus, states, request.folder, outside, cpu=gpus == 0)
     except UserError as error:  # the errors of cells are said beside it
@@ -138,21 +139,21 @@ def merge_folders(
     in_folders = []
     for folder in request.merge:
         there = cells(grid, corpus, replace(request, folder=folder), min(1, gpus))
-        in_folders.append(freshness.read(select(grid, there, request.only)))
-    merging.merge(freshness.read(selected), in_folders)
+        in_folders.append(cell_state.read(select(grid, there, request.only)))
+    merging.merge(cell_state.read(selected), in_folders)
 
 
 def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell], gpus: int) -> list[str]:
     """Run all cells, those that wait for a tuned setting once it is chosen, and return the errors of single cells."""
-    planned = tuning_choice.needed(grid, freshness.read(selected))
+    planned = tuning_choice.needed(grid, cell_state.read(selected))
     renew_changed(request, planned)
     checked = [state.cell for state in planned]
     launched: list[Cell] = []
     errors: list[str] = []
-    while ready := [cell for cell in tuning_choice.ready(grid, freshness.read(selected)) if cell not in launched]:
+    while ready := [cell for cell in tuning_choice.ready(grid, cell_state.read(selected)) if cell not in launched]:
         # trainings that ran again may choose another setting, whose cells were not needed before
         try:
-            renew_changed(request, freshness.read(cell for cell in ready if cell not in checked))
+            renew_changed(request, cell_state.read(cell for cell in ready if cell not in checked))
         except UserError as error:
             raise UserError("; ".join([*errors, str(error)])) from error
         errors += launch(request, grid, ready, gpus)

@@ -11,9 +11,9 @@ from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.outside_texts import OutsideText
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import gather, loss_trend, measured_cell, outside_rows, results_file
-from realformer_nmt.comparison.running.freshness import CellState
 
 
 def check_folder(folder: Path, grid: Grid) -> None:

@@ -21,8 +21,8 @@ from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison import row_scoring
 from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import gather, summary
-from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.evaluation.run_record import RunRecord, Score
 
 

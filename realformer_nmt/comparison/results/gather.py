@@ -15,6 +15,7 @@ from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
 from realformer_nmt.comparison.records.cell_files import FINAL
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import (
     analyses,
     best,
@@ -37,7 +38,6 @@ from realformer_nmt.comparison.results.results_file import (
     metric_column,
 )
 from realformer_nmt.comparison.running import tuning_choice
-from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.significance import TESTS

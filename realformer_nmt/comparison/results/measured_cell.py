@@ -15,9 +15,9 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cell_requests import with_gpus
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_files import DAMAGED, CellFiles
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
-from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord

@@ -13,10 +13,10 @@ from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.cell_log import CellLog
+from realformer_nmt.comparison.records.cell_state import CellState, status_of
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running import verdict
-from realformer_nmt.comparison.running.freshness import CellState, status_of
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.renewal import void_scores_of
 from realformer_nmt.comparison.running.verdict import Verdict

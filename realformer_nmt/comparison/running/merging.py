@@ -13,7 +13,7 @@ from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_files import DAMAGED, SCORES, CellFiles
-from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.evaluation.run_record import RecordedFile
 
 NOTHING = "nothing was merged"

@@ -12,7 +12,7 @@ from realformer_nmt.checkpoints import averaging, run_records
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.command import pasted

@@ -11,7 +11,7 @@ from realformer_nmt.common.stages import outputs
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_files import SCORES, TRANSLATIONS
-from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.protocols.running import training_run
 

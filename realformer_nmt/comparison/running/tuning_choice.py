@@ -13,7 +13,7 @@ from realformer_nmt.comparison.grid.axes import Group, Place, Point, Value
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
-from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.comparison.records.cell_state import CellState
 
 Tried = TypeVar("Tried")
 

@@ -12,7 +12,7 @@ from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest

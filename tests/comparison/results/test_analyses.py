@@ -13,9 +13,9 @@ from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, Failure
+from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import analyses
-from realformer_nmt.comparison.running.freshness import read
 
 FIGURE = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 

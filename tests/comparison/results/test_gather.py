@@ -9,10 +9,10 @@ from grids.grid_cells import cells_of, corpus_of
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.results import gather
 from realformer_nmt.comparison.results.results_file import Results
-from realformer_nmt.comparison.running.freshness import read
 from reliability.fuzzed_inputs import RUN, TEXT
 
 GRID = 'families = ["pre_ln", "admin"]\nlayers = ["1"]\nprotocol = "small"\ncorpus = "multi30k_en_de"\n'

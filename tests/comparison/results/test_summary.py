@@ -15,12 +15,12 @@ from sacrebleu.significance import PairedTest
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
+from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.report import formatting
 from realformer_nmt.comparison.results import best, outside_rows, summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.measured_cell import scored_cells
 from realformer_nmt.comparison.results.results_file import MeanScore
-from realformer_nmt.comparison.running.freshness import read
 from realformer_nmt.evaluation import tested_system
 from realformer_nmt.evaluation.metrics.metrics import seeded
 from realformer_nmt.evaluation.run_record import Score

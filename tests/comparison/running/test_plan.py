@@ -17,8 +17,8 @@ from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.running import plan
-from realformer_nmt.comparison.running.freshness import read
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 

@@ -9,12 +9,12 @@ import pytest
 from fixture_types import Once
 from grids import comparisons
 from grids.comparisons import DONE
+from grids.grid_cells import changed_grid
 from test_compare import compare
-from test_freshness import asked
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.comparison.running.freshness import CellState
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.renewal import renew
 
 
@@ -34,7 +34,7 @@ def root(once: Once, toy_corpus: Path) -> Path:
 def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
     root: Path, cell_folder: Path, change: tuple[str, str], expected: set[str]
 ) -> None:
-    _, cells = asked(root, change)
+    _, cells = changed_grid(root, change)
     renew(CellState(cells[DONE[0]]))
     assert CellState(cells[DONE[0]]).differences == []
     names = {path.name for path in cell_folder.iterdir()}
@@ -66,7 +66,7 @@ def translate_again(file: Path) -> None:
 def test_scores_that_cannot_be_used_do_not_cost_the_training(
     root: Path, cell_folder: Path, name: str, change: Callable[[Path], None]
 ) -> None:
-    _, cells = asked(root)
+    _, cells = changed_grid(root)
     training = {file: file.read_bytes() for file in [*cell_folder.glob("*.pt*"), *cell_folder.glob("*.jsonl")]}
     change(cell_folder / name)
     state = CellState(cells[DONE[0]])
@@ -95,7 +95,7 @@ def test_a_translation_that_was_removed_is_made_again_with_its_scores_alone(
     times = [file.stat().st_mtime_ns for file in rest]
     removed = cell_folder / name
     shutil.rmtree(removed) if removed.is_dir() else removed.unlink()
-    assert CellState(asked(root)[1][DONE[0]]).differences == []
+    assert CellState(changed_grid(root)[1][DONE[0]]).differences == []
     command = ["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--gpus", "0"]
     assert main([*command, "--report"]) == 0
     assert comparisons.by_name(comparisons.results(root / "runs"))[DONE[0]]["state"] == "damaged"
@@ -111,9 +111,9 @@ def test_scores_on_a_test_set_that_the_grid_has_left_out_go_with_their_model(
 ) -> None:
     """Beside the record of another model they would make the cell damaged each time that it is done."""
     fewer = ('subsets = ["test", "valid"]', 'subsets = ["test"]'), ("references.valid", "# references.valid")
-    _, cells = asked(root, *fewer)
+    _, cells = changed_grid(root, *fewer)
     assert CellState(cells[DONE[0]]).differences == []
-    _, cells = asked(root, *fewer, change)
+    _, cells = changed_grid(root, *fewer, change)
     renew(CellState(cells[DONE[0]]))
     records = [*cell_folder.glob("run*.json"), *cell_folder.glob("translation*/translation.json")]
     assert [record.name for record in records] == []

@@ -19,8 +19,8 @@ from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
 from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.running import plan, tuning_choice
-from realformer_nmt.comparison.running.freshness import read
 from reliability.fuzzed_inputs import RUN
 
 SETTINGS = ((0.1, 500), (0.2, 500), (0.1, 1000), (0.2, 1000))  # learning rate, updates

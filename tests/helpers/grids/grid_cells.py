@@ -7,7 +7,7 @@ from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
-from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.grid import Grid, load
 from realformer_nmt.comparison.grid.scoring import scoring_of
 
 
@@ -21,3 +21,15 @@ def cells_of(grid: Grid, folder: Path, **options: Any) -> list[Cell]:
 
 def asked(folder: Path, **options: Any) -> CompareRequest:
     return CompareRequest(grid=Path("grid.toml"), folder=folder, **options)
+
+
+def changed_grid(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]:
+    """The grid with other words in it, beside the first, and its cells in the first one's folder."""
+    text = (root / "grid.toml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file = root / "other.toml"
+    file.write_text(text)
+    grid = load(file)
+    return file, {cell.name: cell for cell in cells_of(grid, root / "runs")}

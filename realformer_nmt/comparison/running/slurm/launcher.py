@@ -10,8 +10,8 @@ from types import FrameType
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.python_subprocess import program
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.cell_run import Progress
-from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import options as slurm_options
 from realformer_nmt.comparison.running.slurm import queue, written_cells
