@@ -16,7 +16,8 @@ from realformer_nmt.model.attention.scores import longest, source_names
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.scaling import SCALINGS
+from realformer_nmt.model.topologies.topology import Stack
 
 SIDES = ("encoder", "decoder")
 MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; more is a typing error

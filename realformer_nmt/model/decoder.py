@@ -15,8 +15,8 @@ from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.encoder import EncoderOut
 from realformer_nmt.model.layers import BothCarried, Caches, DecoderLayer, LoneDecoderLayer
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
+from realformer_nmt.model.topologies.topology import Stack
 
 DecoderOut = tuple[Tensor, dict[str, list[Tensor | None]]]  # B x T x V or C, and attention
 

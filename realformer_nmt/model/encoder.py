@@ -12,8 +12,8 @@ from realformer_nmt.model.attention.cache import sentences_of, unchanged
 from realformer_nmt.model.attention.carry import Carried
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import EncoderLayer
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.stack import Side, rotation
+from realformer_nmt.model.topologies.topology import Stack
 
 
 class EncoderOut(dict[str, list[Tensor]]):

@@ -17,36 +17,7 @@ from realformer_nmt.model.topologies.shortcuts import (
     Shortcut,
     Trained,
 )
-
-
-class Stack(NamedTuple):
-    """Stack of layers that a topology and a scaling are for; a side that does not exist has 0 layers."""
-
-    name: str  # encoder or decoder
-    encoder_layers: int
-    decoder_layers: int
-    norm: str = "layer"  # in NORMS
-
-    @property
-    def alone(self) -> bool:
-        return not (self.encoder_layers and self.decoder_layers)
-
-    @property
-    def layers(self) -> int:
-        return {"encoder": self.encoder_layers, "decoder": self.decoder_layers}[self.name]
-
-    @property
-    def sublayers(self) -> int:
-        """Number of sub-layers: 3 per layer of a decoder with an encoder, otherwise 2."""
-        return self.layers * self.sublayers_per_layer
-
-    @property
-    def sublayers_per_layer(self) -> int:
-        return 3 if self.name == "decoder" and not self.alone else 2
-
-    def depth(self, index: int) -> int:
-        """Return the layer, from 1, of the sub-layer with that index in the stack."""
-        return index // self.sublayers_per_layer + 1
+from realformer_nmt.model.topologies.topology import Stack
 
 
 class Gains(NamedTuple):

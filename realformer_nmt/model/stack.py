@@ -16,8 +16,7 @@ from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.layers import Layer
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import Stack
-from realformer_nmt.model.topologies.topology import Stream
+from realformer_nmt.model.topologies.topology import Stack, Stream
 
 
 class Side(nn.Module):

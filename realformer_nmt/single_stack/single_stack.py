@@ -14,7 +14,7 @@ from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.models.model import embedding
 from realformer_nmt.model.models.profiled_model import ProfiledModel
-from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.topology import Stack
 
 
 class EncoderAlone(ProfiledModel, FairseqEncoderModel):

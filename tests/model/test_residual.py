@@ -5,13 +5,12 @@ from formulas.topologies import Pass
 from torch import Tensor, nn
 
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.branch_norms import SubLN
 from realformer_nmt.model.topologies.differential import Differential
 from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.shortcuts import Constant
 from realformer_nmt.model.topologies.talking_heads import Talking
-from realformer_nmt.model.topologies.topology import Place
+from realformer_nmt.model.topologies.topology import Place, Stack
 
 WIDTH = 6
 torch.manual_seed(2)

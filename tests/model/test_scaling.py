@@ -12,8 +12,9 @@ from tiny_models.tiny import dictionary
 from torch import nn
 
 from realformer_nmt.model.models.model import embedding
-from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.topologies.shortcuts import Plain, Profiled
+from realformer_nmt.model.topologies.topology import Stack
 from realformer_nmt.training.radam import RAdam
 
 ENCODER, DECODER = Stack("encoder", 60, 12), Stack("decoder", 60, 12)

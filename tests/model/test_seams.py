@@ -13,10 +13,10 @@ from realformer_nmt.model.attention.carry import Carried, FirstValues
 from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import SCALINGS, Gains, Scaling, Stack
+from realformer_nmt.model.scaling import SCALINGS, Gains, Scaling
 from realformer_nmt.model.topologies.long_shortcuts import BottomToTop
 from realformer_nmt.model.topologies.shortcuts import Plain, Shortcut
-from realformer_nmt.model.topologies.topology import Place, Stream, Topology
+from realformer_nmt.model.topologies.topology import Place, Stack, Stream, Topology
 
 WIDTH = 6
 REAL = PREVIOUS != PAD

@@ -13,7 +13,8 @@ from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.models.profiled_model import ProfiledModel
-from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.scaling import SCALINGS
+from realformer_nmt.model.topologies.topology import Stack
 
 MODEL = "realformer_nmt"
 Config = TypeVar("Config", bound=TranslationConfig)

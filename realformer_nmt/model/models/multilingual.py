@@ -19,7 +19,7 @@ from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.models.decoding_model import DecodingModel
 from realformer_nmt.model.models.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
-from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.topology import Stack
 from realformer_nmt.model.weights import check_finite, check_sharing, explain_mismatch
 
 MODEL = "multilingual_realformer_nmt"

@@ -3,9 +3,8 @@
 from torch import Tensor, nn
 
 from realformer_nmt.model.norms import Unnormed
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import HeadOutput, Place, PostLN, PreLN, Stream, Topology
+from realformer_nmt.model.topologies.topology import HeadOutput, Place, PostLN, PreLN, Stack, Stream, Topology
 
 
 class PeriLN(PreLN):

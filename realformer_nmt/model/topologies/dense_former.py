@@ -3,10 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.layer_history import weighted_sum, with_output
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import Place, PreLN, Stream
+from realformer_nmt.model.topologies.topology import Place, PreLN, Stack, Stream
 
 
 class DenseFormer(PreLN):

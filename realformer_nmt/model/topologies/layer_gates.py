@@ -4,10 +4,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import silu
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.branch_norms import NoNorm
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import Place, PreLN, Stream
+from realformer_nmt.model.topologies.topology import Place, PreLN, Stack, Stream
 
 
 class ReZero(NoNorm):

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
+from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stack, Stream, Topology
 
 
 def weighted_sum(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:

@@ -7,9 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Results, Stream, Topology
+from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Results, Stack, Stream, Topology
 
 
 class BottomToTop(PostLN):

@@ -3,9 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import HeadOutput, Place, PreLN, Stream
+from realformer_nmt.model.topologies.topology import HeadOutput, Place, PreLN, Stack, Stream
 
 
 class HeadGains(HeadOutput):

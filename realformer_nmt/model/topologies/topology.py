@@ -12,12 +12,41 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from realformer_nmt.model.norms import NORMS
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.head_mixing import HeadMixing
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 
 Stream = tuple[Tensor, ...]
 Results = tuple[Any, ...]  # of a layer: the stream, and what else it hands on
+
+
+class Stack(NamedTuple):
+    """Stack of layers that a topology and a scaling are for; a side that does not exist has 0 layers."""
+
+    name: str  # encoder or decoder
+    encoder_layers: int
+    decoder_layers: int
+    norm: str = "layer"  # in NORMS
+
+    @property
+    def alone(self) -> bool:
+        return not (self.encoder_layers and self.decoder_layers)
+
+    @property
+    def layers(self) -> int:
+        return {"encoder": self.encoder_layers, "decoder": self.decoder_layers}[self.name]
+
+    @property
+    def sublayers(self) -> int:
+        """Number of sub-layers: 3 per layer of a decoder with an encoder, otherwise 2."""
+        return self.layers * self.sublayers_per_layer
+
+    @property
+    def sublayers_per_layer(self) -> int:
+        return 3 if self.name == "decoder" and not self.alone else 2
+
+    def depth(self, index: int) -> int:
+        """Return the layer, from 1, of the sub-layer with that index in the stack."""
+        return index // self.sublayers_per_layer + 1
 
 
 class Place(NamedTuple):

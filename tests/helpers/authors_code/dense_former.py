@@ -11,8 +11,8 @@ from authors_layers.record_authors_code import Source
 from authors_layers.same_weights import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, numbers, passed
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.dense_former import DenseFormer
+from realformer_nmt.model.topologies.topology import Stack
 
 SOURCE = Source("epfml/DenseFormer", "c99a623bdb5f6611bf0d37e964c67ecbf15c3c19", "experiments/models/denseformer.py")
 NAMES = {

@@ -9,7 +9,7 @@ from authors_layers.same_layers import decode, encode, stacks
 from authors_layers.same_weights import LAYERS, WIDTH, Outputs, passed
 
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import Stack
+from realformer_nmt.model.topologies.topology import Stack
 
 FILE = "fairseq/models/dlcl_transformer.py"
 SOURCE = Source("wangqiangneu/dlcl", "c632ee2bc22a007541243d8d6d2820697c62111b", FILE)

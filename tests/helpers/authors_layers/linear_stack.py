@@ -6,8 +6,8 @@ from authors_layers.same_weights import LAYERS, WIDTH, fill
 from torch import Tensor, nn
 
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import SCALINGS, Stack
-from realformer_nmt.model.topologies.topology import Place
+from realformer_nmt.model.scaling import SCALINGS
+from realformer_nmt.model.topologies.topology import Place, Stack
 
 
 class LinearStack(nn.Module):

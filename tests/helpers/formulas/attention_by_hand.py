@@ -6,8 +6,8 @@ from torch import Tensor
 from realformer_nmt.model.attention.attention import Attention, CrossAttention, SelfAttention
 from realformer_nmt.model.attention.carry import CARRIES
 from realformer_nmt.model.attention.scores import build_source
-from realformer_nmt.model.scaling import Gains, Stack
-from realformer_nmt.model.topologies.topology import Topology
+from realformer_nmt.model.scaling import Gains
+from realformer_nmt.model.topologies.topology import Stack, Topology
 
 HEADS, D = 4, 3
 LAYERS = 3

@@ -3,9 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.shortcuts import Constant
-from realformer_nmt.model.topologies.topology import Place, Topology
+from realformer_nmt.model.topologies.topology import Place, Stack, Topology
 
 WIDTH, LAYERS, SUBLAYERS, W = 6, 3, 2, 1.5
 torch.manual_seed(2)

@@ -8,7 +8,8 @@ from realformer_nmt.model.attention.carry import CARRIES
 from realformer_nmt.model.attention.scores import SOURCES
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.scaling import SCALINGS
+from realformer_nmt.model.topologies.topology import Stack
 
 Parts = tuple[str, ...]  # values of FAMILY_OPTIONS, in their order
 Cell = tuple[int, str]  # a column and a value of it

@@ -7,9 +7,8 @@ from torch import Tensor
 from torch.nn.functional import rms_norm
 
 from realformer_nmt.model.attention.attention import Attention
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.hybrid_norm import HybridNorm
-from realformer_nmt.model.topologies.topology import Place
+from realformer_nmt.model.topologies.topology import Place, Stack
 
 
 def test_the_feed_forward_block_and_its_shortcut_start_from_a_norm() -> None:

@@ -6,10 +6,9 @@ import torch
 from formulas.topologies import BRANCHES, SUBLAYERS, WIDTH, Pass, W, X, normalise
 from tiny_models.tiny import PREVIOUS, SOURCE, build
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.layer_gates import GPAS, ReZero
 from realformer_nmt.model.topologies.shortcuts import Plain
-from realformer_nmt.model.topologies.topology import Place
+from realformer_nmt.model.topologies.topology import Place, Stack
 
 
 def test_rezero_weighs_all_branches_of_a_layer_by_one_number() -> None:

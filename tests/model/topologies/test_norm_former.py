@@ -4,9 +4,8 @@ import torch
 from formulas.topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
 from tiny_models.tiny import PREVIOUS, SOURCE, build
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.norm_former import HeadGains, NormFormer
-from realformer_nmt.model.topologies.topology import Norms, Place
+from realformer_nmt.model.topologies.topology import Norms, Place, Stack
 
 
 def test_it_norms_attention_and_weighs_the_shortcut_of_the_feed_forward_block() -> None:

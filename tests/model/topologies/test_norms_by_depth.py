@@ -5,9 +5,8 @@ import math
 import torch
 from formulas.topologies import BRANCHES, SUBLAYERS, Pass, W, X, normalise
 
-from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.norms_by_depth import LayerNormScaling, MixLN
-from realformer_nmt.model.topologies.topology import Place
+from realformer_nmt.model.topologies.topology import Place, Stack
 
 
 def test_mix_ln_is_post_ln_first_and_then_pre_ln() -> None:

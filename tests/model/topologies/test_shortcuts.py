@@ -4,8 +4,9 @@ import pytest
 import torch
 from tiny_models.tiny import build
 
-from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.topologies.shortcuts import Growing
+from realformer_nmt.model.topologies.topology import Stack
 
 ENCODER, DECODER = Stack("encoder", 60, 12), Stack("decoder", 60, 12)
 
