@@ -7,8 +7,8 @@ from msgspec import UNSET
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation.scoring.score import ScoreRequest
-from realformer_nmt.evaluation.translating import test_sets
-from realformer_nmt.evaluation.translating.test_sets import TestSetFiles
+from realformer_nmt.evaluation.translating import evaluation_sets
+from realformer_nmt.evaluation.translating.evaluation_sets import TestSetFiles
 from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 
 
@@ -33,7 +33,7 @@ def of_test_set(request: ScoreRequest, translation: TranslationRecord) -> TestSe
     name = translation.test_set if request.test_set is None else request.test_set
     if not isinstance(name, str):
         return None
-    test_set = test_sets.find(name, translation.languages)
+    test_set = evaluation_sets.find(name, translation.languages)
     translated = translation.made_from.inputs.get("input")
     if not translated or translated.sha256 != sha256(test_set.source):
         raise UserError(

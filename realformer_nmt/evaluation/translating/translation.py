@@ -18,7 +18,7 @@ from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.evaluation.translating import test_sets, translation_checks, validation_scores
+from realformer_nmt.evaluation.translating import evaluation_sets, translation_checks, validation_scores
 from realformer_nmt.evaluation.translating.generation import Generated, generate
 from realformer_nmt.evaluation.translating.parallel_jobs import check_shares, shares
 from realformer_nmt.evaluation.translating.stdio import streamed
@@ -91,7 +91,7 @@ def stage_of(request: TranslateRequest) -> Stage:
     raw = raw_text(request, corpus)
     text = {"subset": None if raw else request.subset}
     if request.test_set is not None:
-        text["test_set"] = test_sets.setting(request.test_set)
+        text["test_set"] = evaluation_sets.setting(request.test_set)
     text_files = {"input": raw} if raw else subsets.files(corpus.data, request.subset)
     if request.validate:
         text_files |= subsets.files(corpus.data, validation_scores.SUBSET)
@@ -108,7 +108,9 @@ def stage_of(request: TranslateRequest) -> Stage:
 
 def raw_text(request: TranslateRequest, corpus: TextPipeline) -> Path | None:
     """Return the file that is translated in place of a subset, if there is one."""
-    return request.input if request.test_set is None else test_sets.find(request.test_set, corpus.languages).source
+    if request.test_set is None:
+        return request.input
+    return evaluation_sets.find(request.test_set, corpus.languages).source
 
 
 def translate(request: TranslateRequest, corpus: TextPipeline, folder: Path) -> Generated:
@@ -182,7 +184,7 @@ def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -
         input=str(text.resolve()) if text else UNSET,
         subset=UNSET if text else request.subset,
         texts=UNSET if text else corpus.texts.get(request.subset, []),
-        test_set=UNSET if request.test_set is None else test_sets.lasting(request.test_set),
+        test_set=UNSET if request.test_set is None else evaluation_sets.lasting(request.test_set),
         corpus=corpus.corpus,
         published=corpus.published,
         languages=corpus.languages,

@@ -17,7 +17,7 @@ from realformer_nmt.evaluation.metrics import metrics
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.evaluation.scoring import scoring
 from realformer_nmt.evaluation.scoring.score import ScoreRequest
-from realformer_nmt.evaluation.translating import test_sets, translation_record
+from realformer_nmt.evaluation.translating import evaluation_sets, translation_record
 
 
 def test_a_text_that_is_named_needs_no_test_set(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_test_set_may_be_removed_when_it_is_unpacked(tmp_path: Path) -> None:
     file, out = tmp_path / "set.tsv", tmp_path / "out"
     rows = "".join(f"{source}\t{target}\n" for source, target in zip("abc", reference, strict=True))
     file.write_text(f"src\tref\n{rows}")
-    unpacked = test_sets.find(str(file), ("en", "de"))
+    unpacked = evaluation_sets.find(str(file), ("en", "de"))
     origin = {"inputs": {"input": {"sha256": sha256(unpacked.source)}}}
     folder_of(out, hypotheses, test_set=str(file), made_from=origin)
     again = argv.read(ScoreRequest, out, "--output", out / "run.json")

@@ -7,7 +7,7 @@ import pytest
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
-from realformer_nmt.evaluation.translating import test_sets
+from realformer_nmt.evaluation.translating import evaluation_sets
 
 PAIR = ("en", "de")
 
@@ -15,16 +15,16 @@ PAIR = ("en", "de")
 def test_a_table_is_unpacked_with_its_documents(tmp_path: Path) -> None:
     file = tmp_path / "set.tsv"
     file.write_text('doc_id\tsrc\tref\nnews1\tA "dog\tEin "Hund\nnews1\tNo.\tNein.\n')
-    test_set = test_sets.find(str(file), PAIR)
+    test_set = evaluation_sets.find(str(file), PAIR)
     assert (test_set.source, test_set.reference) == (tmp_path / "set.tsv.en-de.en", tmp_path / "set.tsv.en-de.de")
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (['A "dog', "No."], ['Ein "Hund', "Nein."])
     assert read_lines(tmp_path / "set.tsv.en-de.documents") == ["news1", "news1"]
-    assert test_sets.find(str(file), PAIR) == test_set
+    assert evaluation_sets.find(str(file), PAIR) == test_set
     file.write_text("en\tde\nA\tB\n")
     with pytest.raises(
         UserError, match=r"set\.tsv\.en-de\.en is there, and is another text than that of .*: remove it"
     ):
-        test_sets.find(str(file), PAIR)
+        evaluation_sets.find(str(file), PAIR)
 
 
 def test_where_one_text_would_change_none_is_written(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_where_one_text_would_change_none_is_written(tmp_path: Path) -> None:
     file.write_text("src\tref\nA\tB\n")
     (tmp_path / "set.tsv.en-de.de").write_text("C\n")
     with pytest.raises(UserError, match=r"set\.tsv\.en-de\.de is there, and is another text"):
-        test_sets.find(str(file), PAIR)
+        evaluation_sets.find(str(file), PAIR)
     assert {path.name for path in tmp_path.iterdir()} == {"set.tsv", "set.tsv.en-de.de"}
 
 
@@ -50,12 +50,12 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
         {"doc_id": "b", "src_lang": "en", "tgt_lang": "fr_FR", "src_text": "C", "tgt_text": {"refA": "fr"}},
     ]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    test_set = test_sets.find(str(file), PAIR)
+    test_set = evaluation_sets.find(str(file), PAIR)
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A. B.", "C"], ["A1. B1.", "D"])
     assert read_lines(tmp_path / "wmt25.jsonl.en-de.documents") == ["en-de_DE_#_news_#_a", "b"]
-    assert read_lines(test_sets.find(str(file), ("en", "cs")).reference) == ["cs"]
+    assert read_lines(evaluation_sets.find(str(file), ("en", "cs")).reference) == ["cs"]
     assert read_lines(tmp_path / "wmt25.jsonl.en-cs.documents") == ["en-cs_CZ_#_news_#_a"]
-    assert test_sets.find(str(file), PAIR) == test_set
+    assert evaluation_sets.find(str(file), PAIR) == test_set
 
 
 @pytest.mark.parametrize("language", ["zh-Hans", "zh_CN"])
@@ -67,8 +67,8 @@ def test_a_language_with_a_script_or_region_is_that_of_its_rows(language: str, t
     ]
     rows += [{"doc_id": f"en-{name}_#_news", "src": name, "ref": f"by document {name}"} for name in names]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert read_lines(test_sets.find(str(file), ("en", language)).source) == [language] * 2
-    assert read_lines(test_sets.find(str(file), ("en", "zh")).reference) == [
+    assert read_lines(evaluation_sets.find(str(file), ("en", language)).source) == [language] * 2
+    assert read_lines(evaluation_sets.find(str(file), ("en", "zh")).reference) == [
         f"by {kind} {name}" for kind in ("language", "document") for name in names[:3]
     ]
 
@@ -76,7 +76,7 @@ def test_a_language_with_a_script_or_region_is_that_of_its_rows(language: str, t
 def test_an_empty_reference_and_an_empty_last_line_are_no_text(tmp_path: Path) -> None:
     file = tmp_path / "set.jsonl"
     file.write_text('{"src": "A", "tgt_text": {"refA": null, "refB": "B"}}\n\n')
-    test_set = test_sets.find(str(file), PAIR)
+    test_set = evaluation_sets.find(str(file), PAIR)
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A"], ["B"])
 
 
@@ -91,7 +91,7 @@ def test_documents_may_be_numbered_and_the_first_without_an_id(
     name: str, content: str, documents: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / name).write_text(content)
-    test_sets.find(str(tmp_path / name), PAIR)
+    evaluation_sets.find(str(tmp_path / name), PAIR)
     assert read_lines(tmp_path / f"{name}.en-de.documents") == documents
 
 
@@ -102,7 +102,7 @@ def test_documents_may_be_numbered_and_the_first_without_an_id(
 def test_marks_and_line_ends_of_other_programs_are_no_text(name: str, content: str, tmp_path: Path) -> None:
     paragraph = "C" * 200_000  # more than the csv module allows in a field
     (tmp_path / name).write_bytes(f"\ufeff{content}".format(paragraph).encode())
-    test_set = test_sets.find(str(tmp_path / name), PAIR)
+    test_set = evaluation_sets.find(str(tmp_path / name), PAIR)
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A B"], [paragraph])
 
 
@@ -126,10 +126,10 @@ def test_marks_and_line_ends_of_other_programs_are_no_text(name: str, content: s
 def test_what_is_no_test_set_is_said(name: str, content: str, message: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(UserError, match=message):
-        test_sets.find(str(tmp_path / name), PAIR)
+        evaluation_sets.find(str(tmp_path / name), PAIR)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_file_that_is_absent_is_named() -> None:
     with pytest.raises(UserError, match=r"/absent\.tsv: no such file"):
-        test_sets.find("/absent.tsv", PAIR)
+        evaluation_sets.find("/absent.tsv", PAIR)

@@ -8,7 +8,7 @@ from sacrebleu.utils import get_reference_files, get_source_file
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.requests.option_choice import not_allowed
-from realformer_nmt.evaluation.translating import test_set_files
+from realformer_nmt.evaluation.translating import evaluation_set_files
 
 
 class TestSetFiles(NamedTuple):
@@ -27,15 +27,15 @@ def setting(name: str) -> str:
 
 
 def is_file_name(name: str) -> bool:
-    return Path(name).suffix in test_set_files.READERS
+    return Path(name).suffix in evaluation_set_files.READERS
 
 
 def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
     if is_file_name(name):
-        return TestSetFiles(*test_set_files.unpack(Path(name), languages))
+        return TestSetFiles(*evaluation_set_files.unpack(Path(name), languages))
     pair = "-".join(languages)
     if name not in DATASETS:
-        files = [f"FILE{ending}" for ending in test_set_files.READERS]
+        files = [f"FILE{ending}" for ending in evaluation_set_files.READERS]
         raise UserError(not_allowed("--test-set", name, [*files, *sorted(DATASETS)]))
     if pair not in DATASETS[name].langpairs:
         pairs = ", ".join(sorted(DATASETS[name].langpairs))

@@ -15,7 +15,7 @@ from tiny_models.tiny_run import Training
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.evaluation.scoring import score
-from realformer_nmt.evaluation.translating import test_sets, translate
+from realformer_nmt.evaluation.translating import evaluation_sets, translate
 
 PAIR = ("src", "tgt")
 
@@ -80,4 +80,4 @@ def test_it_is_translated_and_scored_from_the_cache(
 )
 def test_what_there_is_not_is_said(name: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        test_sets.find(name, PAIR)
+        evaluation_sets.find(name, PAIR)
