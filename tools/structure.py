@@ -121,6 +121,7 @@ def figures(modules: list[Source]) -> dict[str, float]:
     return {
         "functions that take a Namespace": sum(map(takes_namespace, outside_fairseq)),
         "untyped tables": sum(map(untyped_tables, modules)),
+        "options of the commands": sum(source.text.count("= option(") for source in modules),
         "argument parsers": sum(source.text.count("ArgumentParser(") for source in modules),
         "searches in argv": sum(source.text.count("words.index(") for source in modules),
         "files in the largest room": largest_room(modules),
