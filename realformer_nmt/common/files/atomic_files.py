@@ -13,13 +13,14 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
 from realformer_nmt.common.errors import UserError
 
 CHUNK = 1 << 20
+PART = r"\.[0-9a-f]{8}\.part"
 NO_FILE = "{} is a link, a pipe or a device: remove it, what is written here is a file"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # disk, quota, limit of a file's size
 
@@ -27,45 +28,23 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # disk, quota, limit of a file
 @contextlib.contextmanager
 def completed(path: Path, size: int | None = None) -> Iterator[IO[bytes]]:
     """Yield a stream to write to; the file appears if the block succeeds, and nothing remains if it fails."""
-    with writing(path, size):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        stream, part = create_part(path)
-        try:
-            with stream:
-                yield stream
-                stream.flush()
-                put_in_place(stream, part, path)
-        except BaseException:
-            with contextlib.suppress(OSError):  # its folder may have been removed
-                part.unlink()
-            raise
+    with writing(path, size), locked_part(path, Path.touch) as part:
+        with part.open("r+b") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
 
 
 @contextlib.contextmanager
 def completed_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder to fill; it gets its name if the block succeeds, and is removed if it fails."""
     check_free(path)
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(path)
-        part = part_of(path)
-        part.mkdir()
-        try:
-            with contextlib.ExitStack() as lock:
-                try:
-                    lock.enter_context(locked(part))
-                except (BlockingIOError, FileNotFoundError):  # another writer removes it as a leftover
-                    raise
-                except OSError:  # on a disk without locks, where remove_leftovers removes nothing
-                    pass
-                yield part
-                for entry in (*part.rglob("*"), part):
-                    _sync(entry)
-                check_free(path)
-                part.rename(path)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
+    with writing(path), locked_part(path, Path.mkdir) as part:
+        yield part
+        for entry in (*part.rglob("*"), part):
+            _sync(entry)
+        part.rename(path)
 
 
 def check_free(path: Path) -> None:
@@ -73,63 +52,51 @@ def check_free(path: Path) -> None:
         raise UserError(f"{path} is there already: name another folder, or remove it")
 
 
-def create_part(path: Path) -> tuple[IO[bytes], Path]:
-    """Create a file that no other process writes to or removes while this one lives."""
+@contextlib.contextmanager
+def locked_part(path: Path, create: Callable[[Path], None]) -> Iterator[Path]:
+    """Create the part of a file or folder and lock it for the block; remove it if the block fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path)
-    while True:
-        part = part_of(path)
-        stream = part.open("xb")
-        with contextlib.suppress(OSError):  # on a disk without locks, remove_leftovers removes nothing
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        if has_name(stream, part):
-            return stream, part
-        stream.close()  # another writer removed it as a leftover before it was locked
-
-
-def part_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    create(part)
+    try:
+        with opened(part) as descriptor:
+            with contextlib.suppress(OSError):  # on a disk without locks, remove_leftovers removes nothing
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield part
+    except BaseException:
+        remove(part)
+        raise
 
 
 def remove_leftovers(path: Path) -> None:
     """Remove the parts of this file or folder that no living process has locked."""
-    pattern = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
-    for part in [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name)]:
-        with contextlib.suppress(OSError), locked(part):
-            if part.is_dir():
-                shutil.rmtree(part)
-            else:
-                part.unlink()
+    for part in [entry for entry in path.parent.iterdir() if re.fullmatch(re.escape(path.name) + PART, entry.name)]:
+        with contextlib.suppress(OSError), opened(part) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(part)
 
 
 @contextlib.contextmanager
-def locked(part: Path) -> Iterator[None]:
-    """Lock a file or folder for a block; raise an OSError if another process has locked it."""
-    descriptor = os.open(part, os.O_RDONLY if part.is_dir() else os.O_RDWR)
+def opened(entry: Path) -> Iterator[int]:
+    """Yield the descriptor of a file or folder; NFS locks a file only if it is open for writing."""
+    descriptor = os.open(entry, os.O_RDONLY if entry.is_dir() else os.O_RDWR)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
-def has_name(stream: IO[bytes], part: Path) -> bool:
-    """Tell whether this name still belongs to the open file."""
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(stream.fileno()), part.stat())
-    return False
+def remove(entry: Path) -> None:
+    """Remove a file or folder, as far as the system allows."""
+    shutil.rmtree(entry, ignore_errors=True)  # which ignores a file
+    with contextlib.suppress(OSError):
+        entry.unlink()
 
 
-def put_in_place(stream: IO[bytes], part: Path, path: Path) -> None:
-    os.fsync(stream.fileno())
-    part.replace(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
+def _sync(entry: Path) -> None:
+    with opened(entry) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def open_regular_file(path: str | Path, flags: int) -> int:
@@ -157,14 +124,15 @@ def digest(stream: IO[bytes], algorithm: str) -> "hashlib._Hash":
 def writing(path: Path, missing: int | None = None, note: str = "") -> Iterator[None]:
     """Turn an error of the system into a UserError that names the file and, on a full disk, the bytes needed.
 
-    The file is `path`, unless the error is about one that lies elsewhere, such as an input."""
+    The file is the error's own, such as an input; it is `path` where that is a part or several files."""
     try:
         yield
     except (OSError, RuntimeError) as error:
         refusal = _refusal(error)
         if refusal is None:
             raise
-        file = path if is_about(refusal, path) else Path(refusal.filename)
+        named = isinstance(refusal.filename, str | os.PathLike) and refusal.filename2 is None
+        file = Path(refusal.filename) if named and not re.search(PART, str(refusal.filename)) else path
         reason = f"{file}: {refusal.strerror}"
         if refusal.errno in FULL:
             needed = "more room is" if missing is None else f"{missing:,} more bytes are"
@@ -172,25 +140,8 @@ def writing(path: Path, missing: int | None = None, note: str = "") -> Iterator[
         raise UserError("; ".join(filter(None, (reason, note, "fix that and run this again")))) from error
 
 
-def is_about(error: OSError, path: Path) -> bool:
-    """Return whether an error names no file but the one to write, one of its parts, or a folder on the way there."""
-    if error.filename2 is not None or not isinstance(error.filename, str | os.PathLike):  # a part renamed; no name
-        return True
-    file, place = Path(error.filename).absolute(), path.absolute()
-    part = any(
-        each.parent == place.parent and place.name in each.name and each.suffix == ".part"
-        for each in (file, *file.parents)
-    )
-    return part or file in (place, *place.parents)
-
-
 def _refusal(error: BaseException | None) -> OSError | None:
-    """Return the system's error, which torch.save hides behind a RuntimeError about the file's length.
-
-    An OSError without a number is not the system's: gzip raises it for damaged input.
-    """
-    while error is not None:
-        if isinstance(error, OSError):
-            return None if error.errno is None else error
+    """Return the system's error, which torch.save hides behind a RuntimeError about the file's length."""
+    while error is not None and not (isinstance(error, OSError) and error.errno):  # gzip's, of damage, has no number
         error = error.__context__
-    return None
+    return error

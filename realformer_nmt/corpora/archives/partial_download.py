@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import IO
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import digest, has_name, open_regular_file, put_in_place, writing
+from realformer_nmt.common.files.atomic_files import digest, open_regular_file, writing
 
 
 class Partial:
@@ -33,7 +33,7 @@ class Partial:
             except BlockingIOError as error:
                 stream.close()
                 raise UserError(f"{self.part}: another process is downloading it; wait, or end that process") from error
-            if has_name(stream, self.part):
+            if self.part.exists() and os.path.samestat(os.fstat(stream.fileno()), self.part.stat()):
                 return stream
             stream.close()  # another process has just renamed it
 
@@ -67,5 +67,6 @@ class Partial:
 
     def finish(self) -> Path:
         with writing(self.path):
-            put_in_place(self._stream, self.part, self.path)
+            os.fsync(self._stream.fileno())
+            self.part.replace(self.path)
         return self.path

@@ -2,13 +2,14 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from programs.slow_writers import FILE, writer
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import completed, completed_folder, open_regular_file
+from realformer_nmt.common.files.atomic_files import completed, completed_folder, open_regular_file, remove
 
 
 @pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND])
@@ -75,13 +76,27 @@ def test_a_disk_without_locks_takes_files_and_folders(tmp_path: Path, monkeypatc
     assert sorted(tmp_path.rglob("*")) == [tmp_path / name for name in ("a.json", "folder", "folder/inside")]
 
 
-def test_a_new_folder_that_another_writer_removes_as_a_leftover_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("create", [completed, completed_folder])
+def test_a_part_that_another_writer_removes_as_a_leftover_is_an_error(
+    create: Callable[[Path], AbstractContextManager[object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def flock(*_: object) -> None:
-        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    with pytest.raises(UserError, match="Resource temporarily unavailable"), completed_folder(tmp_path / "folder"):
-        pytest.fail("the folder is not ours to fill")
+    """The other writer is between its own lock and its end when this one waits for the lock."""
+    monkeypatch.setattr(fcntl, "flock", lambda *_: remove(next(tmp_path.iterdir())))
+    with pytest.raises(UserError, match="No such file or directory"), create(tmp_path / "a"):
+        pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []  # and whether the file has its name
+
+    def sync(descriptor: int) -> None:
+        sizes.append((os.fstat(descriptor).st_size, (tmp_path / "a").exists()))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with completed(tmp_path / "a") as stream:
+        stream.write(b"whole")
+    with completed_folder(tmp_path / "b") as part:
+        (part / "inside").write_text("within")
+    assert (5, False) in sizes
+    assert (6, True) in sizes

@@ -57,5 +57,5 @@ def test_a_download_is_not_written_where_a_link_leads(server: ArchiveServer, tmp
 
 def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=r"file/a\.tgz: (File exists|Not a directory); fix that"):
+    with pytest.raises(UserError, match=r"file: (File exists|Not a directory); fix that"):
         download(packing(server), tmp_path / "file")
