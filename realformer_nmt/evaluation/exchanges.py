@@ -1,12 +1,10 @@
-"""Exchanges of sentences between two systems: how many change a metric, and the p of all exchanges or of samples."""
+"""Exchanges of sentences between two systems: how many change a metric, and the p of samples of them."""
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 from sacrebleu.metrics.base import Metric
 
-FEW = 14  # sentences: their 2^13 different exchanges take less than a second
 BLOCK = 128  # samples at a time; for a multiple of 32 numpy draws the same as for all samples at once
 ROUNDING = 1e-9  # sums in another order differ in their last digits
 
@@ -28,14 +26,6 @@ class Exchanges:
     def smallest_p(self) -> float:
         """Return 2^(1-d): of the 2^d ways to exchange d sentences two at least, all and none, reach the difference."""
         return min(1.0, 2.0 ** (1 - self.number))
-
-    def p_of_all(self) -> float:
-        """Return the share of all exchanges that reach the difference. Those that keep the first sentence are half of
-        them, and the others mirror these."""
-        rest = list(itertools.product((False, True), repeat=self.number - 1))
-        exchanged = np.column_stack([np.zeros(len(rest), dtype=bool), np.array(rest, dtype=bool)])
-        differences = self._differences(exchanged)  # none are exchanged in the first
-        return float(np.mean(differences >= differences[0] * (1 - ROUNDING)))
 
     def p_of_samples(self, samples: int, seed: int) -> float:
         """Return the share of sampled exchanges that reach the difference; the samples are those of sacreBLEU.

@@ -18,7 +18,7 @@ from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.evaluation import agreement, tested_system
-from realformer_nmt.evaluation.exchanges import FEW, Exchanges
+from realformer_nmt.evaluation.exchanges import Exchanges
 from realformer_nmt.evaluation.metrics import metric_table, metrics
 from realformer_nmt.evaluation.metrics.segment_mean import SegmentMean
 from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, shown
@@ -133,18 +133,14 @@ def compare(
 def p_with_ties(
     name: str, system: System, baseline: System, of_bootstrap: float | None, samples: int, seed: int
 ) -> float:
-    """Return the p of a bootstrap or of exchanges, at least what so few different sentences allow; of very few, the p
-    of all exchanges.
+    """Return the p of a bootstrap or of sampled exchanges, at least what so few different sentences allow.
 
     sacreBLEU counts only the samples that exceed the difference. Two equal systems would get its smallest p, and so
     would two of which each sentence changes the score by as much.
     """
     exchanges = Exchanges(scorer(name), system.lines(name), baseline.lines(name), baseline.reference)
-    if of_bootstrap is not None:
-        return max(of_bootstrap, exchanges.smallest_p())
-    if exchanges.number <= FEW:
-        return exchanges.p_of_all()
-    return max(exchanges.p_of_samples(samples, seed), exchanges.smallest_p())
+    p = exchanges.p_of_samples(samples, seed) if of_bootstrap is None else of_bootstrap
+    return max(p, exchanges.smallest_p())
 
 
 class MetricResults(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from programs import argv
-from programs.program import REPOSITORY, realformer_nmt
+from programs.program import realformer_nmt
 from sacrebleu.metrics import BLEU
 from texts.translation_records import record
 
@@ -20,7 +20,6 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation import significance, tested_system
-from realformer_nmt.evaluation.exchanges import FEW, Exchanges
 from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.significance import SignificanceRequest, compare
 from realformer_nmt.evaluation.tested_system import System
@@ -59,8 +58,8 @@ def called(*words: object) -> SignificanceRequest:
     return argv.read(SignificanceRequest, *words)
 
 
-def test_p_is_what_all_exchanges_of_lines_give() -> None:
-    """Two systems of eight lines have 256 exchanges, and all are tried."""
+def test_p_is_near_what_all_exchanges_of_lines_give() -> None:
+    """Two systems of eight lines have 256 exchanges; p lies within four deviations of their share."""
     lines = reference(8)
     one, other = spoilt(lines, 0.2, 1), spoilt(lines, 0.4, 2)
 
@@ -77,7 +76,7 @@ def test_p_is_what_all_exchanges_of_lines_give() -> None:
     systems = [System(name, "", hypotheses, lines, "") for name, hypotheses in (("a", one), ("b", other))]
     (row,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
     assert 0.01 < exact < 0.99
-    assert row.p == pytest.approx(exact, abs=1e-12)
+    assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
     assert row.difference == pytest.approx(
         BLEU().corpus_score(other, [lines]).score - BLEU().corpus_score(one, [lines]).score
     )
@@ -94,23 +93,6 @@ def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> Non
         (row,) = compare(systems, ["bleu"], test, 1000, 1, 1)
         assert row.p >= min(1.0, 2 / 2**unequal)
         assert not row.significant
-
-
-def test_the_page_says_of_how_many_sentences_all_exchanges_are_tried() -> None:
-    page = (REPOSITORY / "docs" / "comparing.md").read_text()
-    assert f"Of up to {FEW} such sentences all exchanges are tried" in " ".join(page.split())
-
-
-def test_p_of_samples_is_near_that_of_all_exchanges() -> None:
-    """Fifteen lines are sampled; p lies within four deviations of the exact one."""
-    lines = reference(15)
-    one, other = spoilt(lines, 0.2, 1), spoilt(lines, 0.4, 2)
-    exact = Exchanges(BLEU(), other, one, lines).p_of_all()
-    systems = [System(name, "", hypotheses, lines, "") for name, hypotheses in (("a", one), ("b", other))]
-    (row,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
-    assert 0.01 < exact < 0.99
-    assert row.p != exact
-    assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
 
 
 @pytest.mark.parametrize(("better", "worse"), [(11, 4), (20, 10), (4, 11)])
