@@ -85,6 +85,13 @@ def test_a_device_is_refused_wherever_a_file_is_wanted(path: str, capsys: pytest
         assert capsys.readouterr().err == f"realformer-nmt: {path} is a device: give the name of a file\n"
 
 
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for words in (["inspect"], ["score", "made", "--output", "made", "--reference"]):
+        assert cli.main([*words, str(tmp_path / "pipe")]) == 1
+        assert "pipe is a pipe, which can be read only once: write it to a file first" in capsys.readouterr().err
+
+
 def test_help_lists_every_subcommand_and_each_has_its_module(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_info:
         cli.main(["--help"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import open_regular_file, writing
+from realformer_nmt.common.files.atomic_files import open_no_link, writing
 
 PROBE = 0.01  # seconds, more than is_locked holds a lock
 
@@ -30,7 +30,7 @@ def take(file: Path, doing: str) -> IO[str]:
     """Lock a file until the returned stream is closed."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.fdopen(open_regular_file(file, os.O_WRONLY | os.O_CREAT), "w")
+        lock = os.fdopen(open_no_link(file, os.O_WRONLY | os.O_CREAT), "w")
     try:
         lock_alone(lock)
     except OSError as error:
@@ -69,7 +69,7 @@ def is_locked(file: Path) -> bool:
     """Tell whether another process holds the lock; this writes nothing, for a folder may be another user's."""
     with writing(file):
         try:
-            with os.fdopen(open_regular_file(file, os.O_RDONLY)) as lock:
+            with os.fdopen(open_no_link(file, os.O_RDONLY)) as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
             return False

@@ -31,8 +31,6 @@ def read(
     record must have, with the types of their values. A checksum must be right where there is one, and must be there if
     `sealed` is true.
     """
-    if path.is_fifo() or path.is_char_device():
-        raise UserError(f"{path} is a pipe or a device, and no record; {hint}")
     try:
         record = json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:

@@ -135,8 +135,6 @@ def look_at(path: Path, previous: Fingerprint | None) -> Fingerprint:
     """Return the fingerprint of an input with its path; it is read again if its path, size or time has changed."""
     place = str(path.absolute())
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise UserError(f"{path} is a pipe or a device, which can be read only once: give a file")
         return replace(fingerprint(path, previous if previous and previous.path == place else None), path=place)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error

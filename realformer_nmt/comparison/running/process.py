@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from realformer_nmt.common.files.atomic_files import open_regular_file
+from realformer_nmt.common.files.atomic_files import open_no_link
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
 from realformer_nmt.common.processes.unrepeated_script import unrepeated_script
 from realformer_nmt.subcommands import main
@@ -55,7 +55,7 @@ def _run(argv: Sequence[str], output: str, environment: Mapping[str, str]) -> No
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    with open(output, "ab", opener=open_regular_file) as log, Path(os.devnull).open("rb") as nothing:
+    with open(output, "ab", opener=open_no_link) as log, Path(os.devnull).open("rb") as nothing:
         for stream, descriptor in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(stream.fileno(), descriptor)
     os.environ.clear()

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import IO
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import digest, open_regular_file, writing
+from realformer_nmt.common.files.atomic_files import digest, open_no_link, writing
 
 
 class Partial:
@@ -26,7 +26,7 @@ class Partial:
 
     def _locked(self) -> IO[bytes]:
         while True:
-            descriptor = open_regular_file(self.part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            descriptor = open_no_link(self.part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             stream = os.fdopen(descriptor, "a+b", buffering=0)  # so that a killed process loses no bytes
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -56,9 +56,6 @@ def encoder(method: SubwordMethod, folder: Path) -> Encoder:
 
 @functools.cache
 def load_encoder(method: SubwordMethod, folder: Path, _: FileStates | None) -> Encoder:
-    for name in method.files:
-        if (folder / name).is_fifo():
-            raise UserError(f"{folder / name} is a pipe, which can be read only once: write it to a file first")
     defer(method.encoder.partition(".")[0])  # in each worker a --user-dir would import fairseq
     load: Callable[[Path], Encoder] = resolve_name(method.encoder)
     return load(folder)

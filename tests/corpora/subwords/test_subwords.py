@@ -1,7 +1,6 @@
 """Both kinds of subwords: the round trip, the same bytes every time, and subword-nmt's own commands."""
 
 import io
-import os
 import re
 import shutil
 from pathlib import Path
@@ -197,10 +196,3 @@ def test_text_without_words_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letters").write_text("a b\nc\n")
     with pytest.raises(UserError, match="no word of two letters"):
         learn_model("moses_bpe", TrainingTexts(tmp_path / "letters", tmp_path / "letters", 2), tmp_path, 10, 1)
-
-
-@pytest.mark.parametrize("method", learnt())
-def test_a_pipe_in_the_place_of_a_model_is_not_waited_for(method: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / METHODS[method].files[0])
-    with pytest.raises(UserError, match="is a pipe, which can be read only once"):
-        encoder(METHODS[method], tmp_path)
