@@ -47,7 +47,13 @@ RUN: dict[str, Any] = to_builtins(
         published=[],
         models=[MODEL],
         translation=TranslationRecord(
-            checkpoints=["a.pt"], languages=("en", "de"), subwords="none", decoding=DECODING, lines=1, files={}
+            checkpoint_sha256=["0"],
+            checkpoints=["a.pt"],
+            languages=("en", "de"),
+            subwords="none",
+            decoding=DECODING,
+            lines=1,
+            files={},
         ),
         files={"hypotheses": FILE, "reference": FILE},
         commit=None,

@@ -36,7 +36,7 @@ class AnalyseRequest(Request):
     alignment: Path | None = option("manual word alignment, a line per sentence, such as 0-0 1-2", None, metavar="FILE")
     sentence: str | None = option("translate it and draw every head of every layer for it", None, metavar="TEXT")
     cpu: bool = option("use the CPU even if there is a GPU", False)
-    fresh: bool = option(HELP, False, old_flag="--anew")
+    fresh: bool = option(HELP, False)
 
     @property
     def folder(self) -> Path:

@@ -32,7 +32,7 @@ class AverageRequest(StageRequest):
         "with --last: the last epoch to use; with --last-updates: the last update", None, metavar="N", range=whole(1)
     )
     output: Path = option("the checkpoint to write; OUTPUT.json is its record")
-    fresh: bool = option(HELP, False, old_flag="--anew")
+    fresh: bool = option(HELP, False)
 
 
 REQUEST = AverageRequest

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from msgspec import UNSET, convert
+from msgspec import convert
 
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files import checkpoint_fields
@@ -22,7 +22,7 @@ def prove_training(path: Path, sha256: str, file: Path, training: TrainRecord) -
     Raise a UserError if it is of another training. A record that lists no checkpoint, or not all of them, can show
     neither.
     """
-    names = training.listed()
+    names = training.checkpoints
     if sha256 in names:
         return True
     state = checkpoint_fields.without_weights(path)
@@ -70,22 +70,11 @@ def contradiction(state: Checkpoint, training: TrainRecord) -> str | None:
 
 
 def absence(strangers: list[SourceCheckpoint], names: Mapping[str, str], training: TrainRecord) -> str | None:
-    """Return why checkpoints that are not listed cannot be of a training; None if they can.
-
-    The record of a complete training lists all its checkpoints. That of an older version lists those that were there
-    at the end, so that only a checkpoint of the last update must be among them.
-    """
+    """Return why unlisted checkpoints cannot be of a training: its record lists all, once it is complete."""
     if not names or not training.is_complete:
         return None
-    if training.checkpoints is UNSET:
-        last = training.updates
-        strangers = [
-            stranger
-            for stranger in strangers
-            if stranger.file.startswith("checkpoint") and last and (stranger.updates or 0) >= last
-        ]
-    files = [stranger.file for stranger in strangers]
-    return f"{', '.join(files)} is none of the {len(set(names.values()))} checkpoints listed there" if files else None
+    files = ", ".join(stranger.file for stranger in strangers)
+    return f"{files} is none of the {len(set(names.values()))} checkpoints listed there"
 
 
 def origin(state: Checkpoint) -> str:

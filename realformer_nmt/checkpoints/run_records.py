@@ -13,7 +13,7 @@ HINT = "put the run's own files back, or name a checkpoint"
 
 def strangers(average: AverageRecord, training: TrainRecord) -> list[str]:
     """Return the inputs of an average that a training does not list; none if it is not complete or lists nothing."""
-    names = training.listed() if training.is_complete else {}
+    names = training.checkpoints if training.is_complete else {}
     return [name for name, file in average.made_from.inputs.items() if names and file.sha256 not in names]
 
 

@@ -1,7 +1,5 @@
 """train.json: the record of a training, written while it runs and completed at its end."""
 
-from pathlib import Path
-
 from msgspec import UNSET, Struct, UnsetType, field
 
 from realformer_nmt.common.files.records import Finite, Positive, StageRecord, Text
@@ -50,13 +48,8 @@ class TrainRecord(StageRecord, frozen=True, kw_only=True):
     sessions: list[TrainingSession] = field(default_factory=list)
     wall_clock_hours: Finite | UnsetType | None = UNSET
     gpu_hours: Finite | UnsetType | None = UNSET
-    checkpoints: dict[str, str] | UnsetType = UNSET  # name of each checkpoint that was written, by its hash
+    checkpoints: dict[str, str] = field(default_factory=dict)  # name of each that was written, by its hash
 
     @property
     def is_complete(self) -> bool:
         return self.complete is True
-
-    def listed(self) -> dict[str, str]:
-        """Return the names of the checkpoints by their hashes; older versions list those that were there at the end."""
-        remaining = {file.sha256: Path(name).name for name, file in self.outputs.items() if name.endswith(".pt")}
-        return {**(self.checkpoints or {}), **remaining}

@@ -50,7 +50,7 @@ class CompareRequest(TrackerOptions):
         metavar="NAME=FILE",
         repeated=True,
     )
-    fresh: bool = option("redo results that were made with other settings or files", False, old_flag="--anew")
+    fresh: bool = option("redo results that were made with other settings or files", False)
     launcher: Literal["here", "slurm"] = option("run on this machine, or one SLURM job for each cell", "here")
     gpus: int | None = option(
         "GPUs (here: all, one for each cell; slurm: 1); 0: the CPU", None, metavar="N", range=whole(0)

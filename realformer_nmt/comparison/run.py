@@ -63,9 +63,7 @@ class RunRequest(TrainingOptions):
         repeated=True,
     )
     tensorboard: bool = option("log to the folder tensorboard/ of the run", False)
-    fresh: bool = option(
-        "make again what was made from other settings or files, in the stages that run", False, old_flag="--anew"
-    )
+    fresh: bool = option("make again what was made from other settings or files, in the stages that run", False)
     stage: str = option(f"this one alone: {', '.join(STAGES)}", "", metavar="STAGE")
     stop_after: str = option("all up to this one", "", metavar="STAGE")
     dry_run: bool = option("print every command, ready to paste; in comments what the stage train runs", False)

@@ -102,7 +102,7 @@ class TrainRequest(TrainingOptions, ModelOptions):
 """
 
     curves: bool = option(f"write learning curves to FOLDER/{CURVES}", False)
-    fresh: bool = option("move the run in FOLDER aside, and train again", False, old_flag="--anew")
+    fresh: bool = option("move the run in FOLDER aside, and train again", False)
     dry_run: bool = option("print fairseq-train's command, ready to paste", False)
     flags: tuple[str, ...] = argument(
         "flags of fairseq-train; they override the protocol's", (), metavar="-- FLAG", last=True

@@ -28,7 +28,6 @@ class Spec:
     repeated: bool = False  # --name A --name B, not --name A B
     synonyms: Mapping[str, Any] = field(default_factory=dict)  # switches that set it: {"--bf16": "bf16"}
     last: bool = False  # the tokens after `--`
-    old_flag: str | None = None  # an earlier name, which works and is not shown
 
 
 def argument(help: str | None = None, default: Any = MISSING, **spec: Any) -> Any:

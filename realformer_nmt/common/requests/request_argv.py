@@ -61,8 +61,6 @@ def add_argument(home: Any, each: "Field[Any]", shape: FieldType) -> None:
         home.add_argument(each.name, **keywords)
         return
     home.add_argument(flag_of(each), dest=each.name, required=each.default is MISSING, **keywords)
-    if spec.old_flag:
-        home.add_argument(spec.old_flag, dest=each.name, **{**keywords, "help": argparse.SUPPRESS})
     for flag, value in spec.synonyms.items():
         home.add_argument(
             flag, dest=each.name, action="store_const", const=value, help=f"the same as {flag_of(each)} {value}"

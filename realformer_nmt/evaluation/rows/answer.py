@@ -33,7 +33,7 @@ class AnswerRequest(StageRequest):
     )
     batch_size: int = option("windows in a batch (default: 16)", 16, metavar="N", range=whole(1))
     cpu: bool = option("use the CPU even if there is a GPU", False)
-    fresh: bool = option(HELP, False, old_flag="--anew")
+    fresh: bool = option(HELP, False)
 
 
 REQUEST = AnswerRequest

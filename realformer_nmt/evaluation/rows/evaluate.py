@@ -35,7 +35,7 @@ class EvaluateRequest(StageRequest):
     max_tokens: int | None = option("tokens in a batch (default: the training's)", None, metavar="N", range=whole(1))
     batch_size: int | None = option("sentences in a batch, at most", None, metavar="N", range=whole(1))
     cpu: bool = option("use the CPU even if there is a GPU", False)
-    fresh: bool = option(HELP, False, old_flag="--anew")
+    fresh: bool = option(HELP, False)
 
 
 REQUEST = EvaluateRequest

@@ -33,7 +33,7 @@ class ScoreSquadRequest(StageRequest):
     answers: Path = argument("of `realformer-nmt answer`", metavar="ANSWERS.JSON")
     questions: Path = option("in SQuAD's format", metavar="FILE.JSON")
     output: Path = option("the record", metavar="SCORE.JSON")
-    fresh: bool = option(HELP, False, old_flag="--anew")
+    fresh: bool = option(HELP, False)
 
     def stage(self) -> Stage:
         return Stage("score-squad", self.output, {}, {"answers": self.answers, "questions": self.questions})

@@ -53,7 +53,7 @@ class ScoreRequest(StageRequest):
     seed: int = option("seed of the bootstrap", 12345, metavar="N", range=whole(1, SEEDS))
     published: str | None = option("show its published figures (default: the corpus)", None, metavar="DATASET")
     training: Path | None = option("the train.json of `realformer-nmt train`", None, metavar="TRAIN.JSON")
-    fresh: bool = option(HELP, False, old_flag="--anew")
+    fresh: bool = option(HELP, False)
 
 
 REQUEST = ScoreRequest

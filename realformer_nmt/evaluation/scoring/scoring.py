@@ -125,8 +125,6 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
 
 def checkpoints(translation: TranslationRecord) -> list[tuple[Path, str]]:
     """Return the checkpoints that translated, each with its hash."""
-    if translation.checkpoint_sha256 is UNSET or len(translation.checkpoint_sha256) != len(translation.checkpoints):
-        raise UserError(f"{RECORD} is of an older version, which noted no hash of the checkpoint: translate again")
     return list(zip(map(Path, translation.checkpoints), translation.checkpoint_sha256, strict=True))
 
 

@@ -45,7 +45,7 @@ class TranslateRequest(CorpusOptions, StageRequest):
     )
     output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
     validate: bool = option("also record loss and greedy BLEU on the validation data", False)
-    fresh: bool = option(HELP, False, old_flag="--anew")
+    fresh: bool = option(HELP, False)
     beam: int = option("beam size (default: 5)", 5, group=DECODING, range=whole(1, MOST_BEAM))
     lenpen: float = option(
         "length penalty (default: 1.0); below 1 gives shorter translations, above 1 longer",

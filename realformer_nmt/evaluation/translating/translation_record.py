@@ -35,7 +35,7 @@ class TranslationRecord(StageRecord, frozen=True, kw_only=True):
     """Record of a translation, of a subset of the data-bin or of a text."""
 
     checkpoints: list[str]
-    checkpoint_sha256: list[str] | UnsetType = UNSET
+    checkpoint_sha256: list[str]
     input: str | UnsetType = UNSET
     subset: str | UnsetType = UNSET
     texts: list[str] | UnsetType = UNSET  # names of the subset's files

@@ -9,7 +9,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
 
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from realformer_nmt.checkpoints.model_in_run import AVERAGE
@@ -54,7 +53,7 @@ class Training:
             if previous is None:
                 self._check_no_checkpoints()
             self.sessions = list(previous.sessions) if previous else []
-            self.checkpoints: dict[str, str] | UnsetType = previous.checkpoints if previous else {}
+            self.checkpoints: dict[str, str] = dict(previous.checkpoints) if previous else {}
             self.origin = self.stage.origin(previous)
             status = self._train(argv)
         if status:
@@ -139,10 +138,8 @@ class Training:
         )
         self.stage.write(record)
 
-    def _listed(self) -> dict[str, str] | UnsetType:
-        """Return all checkpoints so far, as fairseq removes some; a run begun by an older version has no such list."""
-        if self.checkpoints is UNSET:
-            return UNSET
+    def _listed(self) -> dict[str, str]:
+        """Return all checkpoints so far, as fairseq removes some."""
         for path in sorted((self.folder / CHECKPOINTS).glob("*.pt")):
             with contextlib.suppress(FileNotFoundError):  # fairseq has just removed it
                 state = self.fingerprints[path.name] = fingerprint(path, self.fingerprints.get(path.name))

@@ -29,7 +29,7 @@ class CookRequest(Request):
     heat: str = option(default="low", choices=("low", "high"), synonyms={"--fast": "high"})
     course: Literal["first", "main"] = option(default="main")
     spice: str | None = option(default=None, without_value="pepper")
-    stir: bool = option("stir it", False, old_flag="--agitate")
+    stir: bool = option("stir it", False)
     cover: bool | None = option(default=None)
     guests: tuple[str, ...] = option(default=(), repeated=True)
     tools: tuple[str, ...] = option(default=("pan",))
@@ -91,13 +91,6 @@ def test_types_are_those_of_the_fields() -> None:
     request = read("soup", "--output", "pot", "--portions", "3", "--salt", "2", "--swap", "a", "b", "--spice")
     assert (request.portions, request.salt, request.swap) == (3, 2.0, ((Path("a"), Path("b")),))
     assert (request.output, request.spice, request.stir, request.cover) == (Path("pot"), "pepper", False, None)
-
-
-def test_an_old_name_works_and_is_not_shown() -> None:
-    assert read("soup", "--output", "pot", "--agitate") == replace(PLAIN, stir=True)
-    parser = argparse.ArgumentParser()
-    CookRequest.add_arguments(parser)
-    assert "--agitate" not in parser.format_help()
 
 
 def test_a_synonym_sets_the_option() -> None:

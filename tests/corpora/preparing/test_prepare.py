@@ -190,7 +190,7 @@ def test_a_stages_record_that_was_edited_or_has_no_seal_is_refused_by_name(
         unsealed = {key: value for key, value in json.loads(before).items() if key != "seal"}
         for content, message in (
             ({**json.loads(before), "seconds": 99}, f"{record} was changed since it was written"),
-            (unsealed, f"{record} is of version 0.1.0, or not of this package"),
+            (unsealed, f"{record} has no seal"),
         ):
             record.write_text(json.dumps(content), "utf-8")
             assert prepare(folder, options) == 1
