@@ -10,8 +10,9 @@ from msgspec import UNSET, Struct, UnsetType, convert, field, to_builtins
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.files import json_records
-from realformer_nmt.common.files.json_records import write_json
+from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages.versions import Machine
+from realformer_nmt.comparison.results import compact_json
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.evaluation.metric_table import METRICS
 from realformer_nmt.evaluation.published import PublishedFigure
@@ -168,9 +169,10 @@ def read(path: Path) -> Results:
     """Read a results.json, of this version or of an earlier one."""
     content = json_records.read(path, WRITER)
     with json_records.expected(path, WRITER):
-        return convert(content, Results)
+        return convert(compact_json.expanded(content), Results)
 
 
 def write(path: Path, results: Results) -> None:
     """Write the whole file or none."""
-    write_json(path, to_builtins(results))
+    with completed(path) as file:
+        file.write(compact_json.text(compact_json.compact(to_builtins(results))).encode())
