@@ -65,9 +65,10 @@ def describe(state: CellState) -> CellResult:
 
 
 def thinned(curve: Sequence[CurvePoint]) -> list[CurvePoint]:
-    """Return evenly spaced points of a long curve, with its first and its last."""
+    """Return what a report draws of a curve: evenly spaced points, with the first and the last."""
     count = min(len(curve), POINTS)
-    return [curve[round(number * (len(curve) - 1) / max(1, count - 1))] for number in range(count)]
+    points = [curve[round(number * (len(curve) - 1) / max(1, count - 1))] for number in range(count)]
+    return [CurvePoint(update=at.update, nll_loss=at.nll_loss, gnorm=at.gnorm, bleu=at.bleu) for at in points]
 
 
 def trained_shortcuts(weights: Sequence[ShortcutWeight]) -> list[ShortcutWeight]:

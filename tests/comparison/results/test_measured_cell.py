@@ -39,6 +39,11 @@ def test_constants_are_no_shortcuts_to_draw() -> None:
     assert trained_shortcuts(admin) == [ShortcutWeight(sublayer=weight.sublayer, mean=weight.mean) for weight in admin]
 
 
+def test_a_curve_has_what_a_report_draws() -> None:
+    logged = CurvePoint(update=7, loss=3.0, nll_loss=2.0, gnorm=1.0, tokens_a_second=900.0, bleu=5.0)
+    assert thinned([logged]) == [CurvePoint(update=7, nll_loss=2.0, gnorm=1.0, bleu=5.0)]
+
+
 @pytest.mark.parametrize(
     ("logged", "updates"), [(0, []), (1, [1]), (60, [*range(1, 61)]), (119, [*range(1, 120, 2)]), (5000, None)]
 )
