@@ -1,4 +1,4 @@
-"""docs/claims.md and its tables hold what the record says, and its script, run in small, writes both."""
+"""docs/results/claims.md and its tables hold what the record says, and its script, run in small, writes both."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from tiny_models import analysed
 from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, needed, table
 
 PAGE = (REPOSITORY / "docs" / "results" / "claims.md").read_text()
-WORDS = " ".join((REPOSITORY / "docs" / "claims.md").read_text().split())
+WORDS = " ".join(PAGE.split())
 RECORD = json.loads((REPOSITORY / "docs" / "results" / "claims.json").read_text())
 MEASURED = convert(RECORD, ClaimsRecord)
 TABLE = re.compile(r"<!-- table (\w+) -->\n\n(.*?)\n<!-- end -->", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Every figure of docs/why_pre_ln_leads.md is the record's, and so are the tables beside the records behind it."""
+"""Every figure of docs/results/why_pre_ln_leads.md is the record's, and so are the tables beside the records behind it."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from programs.program import REPOSITORY
 
 from realformer_nmt.comparison.results import results_file
 
-PAGE = (REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text()
+PAGE = (REPOSITORY / "docs" / "results" / "why_pre_ln_leads.md").read_text()
 WORDS = " ".join(PAGE.split())
 README = (REPOSITORY / "README.md").read_text()
 Row = dict[str, str]

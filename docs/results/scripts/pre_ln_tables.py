@@ -1,4 +1,4 @@
-"""Write the tables of docs/why_pre_ln_leads.md and of the records behind it.
+"""Write the tables of docs/results/why_pre_ln_leads.md and of the records behind it.
 
 python docs/results/scripts/pre_ln_tables.py
 """
@@ -15,7 +15,7 @@ from page_tables import figure, table, write
 from realformer_nmt.comparison.results import results_file
 
 RESULTS = Path("docs/results")
-PAGES = (Path("docs/why_pre_ln_leads.md"), *sorted(RESULTS.rglob("*.md")))
+PAGES = sorted(RESULTS.rglob("*.md"))
 MULTI30K = ("multi30k_en_de_6l", "multi30k_en_de")
 
 

@@ -11,7 +11,7 @@ from realformer_nmt.comparison.results import results_file
 FOLDER = REPOSITORY / "docs" / "results" / "multi30k_128"
 PAGE = (FOLDER / "README.md").read_text()
 WORDS = " ".join(PAGE.split())
-WHY_PRE_LN_LEADS = " ".join((REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text().split())
+WHY_PRE_LN_LEADS = " ".join((REPOSITORY / "docs" / "results" / "why_pre_ln_leads.md").read_text().split())
 MEASURES = {"sacreBLEU": "bleu", "bits": "valid_loss"}
 Cell = dict[str, Any]
 
