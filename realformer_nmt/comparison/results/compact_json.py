@@ -29,10 +29,7 @@ def shared_entries(tables: Sequence[Table]) -> Table:
 
 
 def compact_cell(cell: Table, shared: Mapping[str, Table]) -> Table:
-    tables = {
-        table: {name: value for name, value in cell[table].items() if name not in entries}
-        for table, entries in shared.items()
-    }
+    tables = {key: {name: value for name, value in cell[key].items() if name not in shared[key]} for key in TABLES}
     curves = {name: columns(points) for name, points in cell["curves"].items()}
     return {**cell, **tables, "curves": curves, "shortcuts": columns(cell["shortcuts"])}
 

@@ -1,7 +1,6 @@
 """results.json as classes: what a comparison measured, with the only reader and the only writer of the file.
 
-The fields stand in the order of the file's keys. A field with a default is one that records of version 0.1.0 may lack;
-a field of a newer version that is not known here is ignored.
+A field with a default may be absent in an older file; a key that is not known here is ignored.
 """
 
 from pathlib import Path
