@@ -88,14 +88,8 @@ def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_pa
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     page, record = tmp_path / "claims.md", tmp_path / "claims.json"
     page.write_text("before\n<!-- table claims -->\n\nold\n<!-- end -->\nafter\n<!-- table needed -->\n<!-- end -->\n")
-    words = [
-        sys.executable,
-        REPOSITORY / "docs" / "results" / "scripts" / "claims.py",
-        filled / "analysis.json",
-        "--record",
-        record,
-    ]
-    words += ["--page", page, "--depths", 1, 2, "--seeds", 1]
+    words = [sys.executable, REPOSITORY / "docs/results/scripts/claims.py", filled / "analysis.json"]
+    words += ["--record", record, "--page", page, "--depths", 1, 2, "--seeds", 1]
     done = commands.run(list(map(str, words)), environment={"PYTHONPATH": str(REPOSITORY)})
     assert done.returncode == 0, done.stderr
     written = json.loads(record.read_text())

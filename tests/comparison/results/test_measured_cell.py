@@ -1,6 +1,5 @@
 """The commands of a cell in a table are those that it ran, wherever the table is written."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -39,17 +38,7 @@ def test_constants_are_no_shortcuts_to_draw() -> None:
     assert trained_shortcuts(admin) == [ShortcutWeight(sublayer=weight.sublayer, mean=weight.mean) for weight in admin]
 
 
-def test_a_curve_has_what_a_report_draws() -> None:
-    logged = CurvePoint(update=7, loss=3.0, nll_loss=2.0, gnorm=1.0, tokens_a_second=900.0, bleu=5.0)
-    assert thinned([logged]) == [CurvePoint(update=7, nll_loss=2.0, gnorm=1.0, bleu=5.0)]
-
-
-@pytest.mark.parametrize(
-    ("logged", "updates"), [(0, []), (1, [1]), (60, [*range(1, 61)]), (119, [*range(1, 120, 2)]), (5000, None)]
-)
-def test_a_long_curve_is_thinned_to_sixty_points_with_both_ends(logged: int, updates: list[int] | None) -> None:
-    curve = thinned([CurvePoint(update=update) for update in range(1, logged + 1)])
-    assert updates is None or [point.update for point in curve] == updates
-    assert len(curve) == min(logged, 60)
-    assert [point.update for point in curve[:1] + curve[-1:]] == ([1, logged] if logged else [])
-    assert {after.update - before.update for before, after in pairwise(curve)} <= {1, 2, 84, 85}
+@pytest.mark.parametrize(("logged", "updates"), [(0, []), (1, [1]), (60, [*range(1, 61)]), (119, [*range(1, 120, 2)])])
+def test_a_curve_is_thinned_to_sixty_points_with_both_ends(logged: int, updates: list[int]) -> None:
+    curve = thinned([CurvePoint(update=update, loss=3.0, nll_loss=2.0, bleu=5.0) for update in range(1, logged + 1)])
+    assert curve == [CurvePoint(update=update, nll_loss=2.0, bleu=5.0) for update in updates]
