@@ -1,4 +1,4 @@
-"""Every figure of docs/results/why_pre_ln_leads.md is the record's, and so are the tables beside the records behind it."""
+"""Every figure of docs/results/why_pre_ln_leads.md is the record's, and so are the tables of records behind it."""
 
 import json
 import re
