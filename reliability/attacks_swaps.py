@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
+from realformer_nmt.comparison.results import results_file
 from reliability import watched
 from reliability.attacks_files import COMPARE, Figures, hold
 from reliability.trainings import check
@@ -65,7 +68,7 @@ def report(folder: Path, runs: Path, names: Sequence[str] = ()) -> dict[str, dic
     results = folder / "out" / "results.json"
     outcome = asked(folder, "compare grid.toml --report")
     hold(f"report of {names}", folder, outcome, refused=None if names else False)
-    cells = [] if outcome.status else json.loads(results.read_text())["cells"]
+    cells = [] if outcome.status else to_builtins(results_file.read(results))["cells"]
     return {cell["name"]: cell for cell in cells}
 
 

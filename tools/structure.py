@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "realformer_nmt"
-BESIDE = ("benchmarks", "reliability", "tests", "tools")  # where names and docstrings alone are counted
+SCRIPTS = "docs/results/scripts"
+BESIDE = ("benchmarks", "reliability", "tests", "tools", SCRIPTS)  # where names and docstrings alone are counted
 REPOSITORY = Path(__file__).resolve().parents[1]
 BANNED = frozenset((REPOSITORY / "tools" / "banned_names.txt").read_text().split())
 GENITIVES = ("Of ", "By ", "As ", "That ", "With ", "What ", "Whether ", "Those ", "Where ", "And ", "In ")
@@ -46,11 +47,11 @@ def of_tree(folder: str) -> Iterator[tuple[Path, str]]:
 
 
 def of_commit(folder: str, commit: str) -> Iterator[tuple[Path, str]]:
-    command = ["git", "-C", str(REPOSITORY), "archive", commit, folder]
+    command = ["git", "-C", str(REPOSITORY), "archive", commit, "*.py"]
     content = subprocess.run(command, check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive:
-            file = archive.extractfile(member) if member.name.endswith(".py") else None
+            file = archive.extractfile(member) if member.name.startswith(f"{folder}/") else None
             if file:
                 yield Path(member.name).relative_to(folder), file.read().decode()
 
@@ -143,7 +144,8 @@ def count_lines(modules: list[Source]) -> int:
 
 def weights(commit: str | None) -> dict[str, float]:
     """Return the lines beside the package, and the megabytes of the records in the working tree."""
-    records = [file.stat().st_size for file in (REPOSITORY / "docs" / "results").rglob("*") if file.is_file()]
+    files = [file for file in (REPOSITORY / "docs" / "results").rglob("*.*") if file.is_file()]
+    records = [file.stat().st_size for file in files if file.suffix != ".pyc"]
     return {
         **{f"lines of {folder}": count_lines(sources(folder, commit)) for folder in BESIDE},
         "megabytes of docs/results": round(sum(records) / 1e6, 1),

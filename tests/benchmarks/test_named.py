@@ -1,22 +1,24 @@
-"""The scripts of benchmarks/: each is there that a page names, and there is none that nothing names."""
+"""Benchmarks, and scripts of records: each is there that a page names, and there is none that nothing names."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
-BENCHMARKS = ROOT / "benchmarks"
 
 
-def named() -> set[str]:
-    """Return the benchmarks that a page, a recipe, the Makefile or the test of a record names."""
+def named(folder: str) -> set[str]:
+    """Return the scripts that a page, a recipe, the Makefile or the test of a record names."""
     globs = ("Makefile", "README.md", "docs/**/*.md", "recipes/**/*.md", "tests/documents/*.py")
     pages = [page for glob in globs for page in ROOT.glob(glob)]
-    return {name for page in pages for name in re.findall(r"benchmarks/(\w+\.py)", page.read_text())}
+    return {name for page in pages for name in re.findall(rf"{folder}/(\w+\.py)", page.read_text())}
 
 
-def scripts() -> set[str]:
-    return {file.name for file in BENCHMARKS.glob("*.py") if "__main__" in file.read_text()}
+def scripts(folder: str) -> set[str]:
+    return {file.name for file in (ROOT / folder).glob("*.py") if "__main__" in file.read_text()}
 
 
-def test_pages_name_every_script_and_no_other() -> None:
-    assert named() == scripts()
+@pytest.mark.parametrize("folder", ["benchmarks", "docs/results/scripts"])
+def test_pages_name_every_script_and_no_other(folder: str) -> None:
+    assert named(folder) == scripts(folder)

@@ -1,4 +1,4 @@
-"""docs/claims.md and its tables hold what the record says; `python tools/claims.py`, run in small, writes both."""
+"""docs/results/claims.md and its tables hold what the record says, and its script, run in small, writes both."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from tiny_models import analysed
 from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, needed, table
 
 PAGE = (REPOSITORY / "docs" / "results" / "claims.md").read_text()
-WORDS = " ".join((REPOSITORY / "docs" / "claims.md").read_text().split())
+WORDS = " ".join(PAGE.split())
 RECORD = json.loads((REPOSITORY / "docs" / "results" / "claims.json").read_text())
 MEASURED = convert(RECORD, ClaimsRecord)
 TABLE = re.compile(r"<!-- table (\w+) -->\n\n(.*?)\n<!-- end -->", re.DOTALL)
@@ -88,8 +88,8 @@ def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_pa
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     page, record = tmp_path / "claims.md", tmp_path / "claims.json"
     page.write_text("before\n<!-- table claims -->\n\nold\n<!-- end -->\nafter\n<!-- table needed -->\n<!-- end -->\n")
-    words = [sys.executable, REPOSITORY / "tools" / "claims.py", filled / "analysis.json", "--record", record]
-    words += ["--page", page, "--depths", 1, 2, "--seeds", 1]
+    words = [sys.executable, REPOSITORY / "docs/results/scripts/claims.py", filled / "analysis.json"]
+    words += ["--record", record, "--page", page, "--depths", 1, 2, "--seeds", 1]
     done = commands.run(list(map(str, words)), environment={"PYTHONPATH": str(REPOSITORY)})
     assert done.returncode == 0, done.stderr
     written = json.loads(record.read_text())

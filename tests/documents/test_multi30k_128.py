@@ -2,7 +2,6 @@
 
 import json
 import re
-import runpy
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from grids.multi30k_128 import (
     scores_of,
 )
 from msgspec import convert
-from programs.program import REPOSITORY
+from multi30k_128 import joined
 from scipy.stats import ttest_ind
 
 from realformer_nmt.analysis.claims import TABLES, ClaimsRecord
@@ -69,10 +68,8 @@ def test_losses_of_the_longer_training_are_of_all_seeds() -> None:
         assert shown == [mean_of(each) for each in losses.values()]
 
 
-def test_the_cells_of_the_plot_are_those_of_all_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(REPOSITORY / "tools")
-    joined = runpy.run_path(str(REPOSITORY / "tools" / "multi30k_128.py"))["joined"](FOLDER)
-    assert [cell.name for cell in joined.cells] == [cell["name"] for cell in LONGER]
+def test_the_cells_of_the_plot_are_those_of_all_records() -> None:
+    assert [cell.name for cell in joined(FOLDER).cells] == [cell["name"] for cell in LONGER]
 
 
 def test_claims_about_the_longer_trainings_are_their_analysis() -> None:

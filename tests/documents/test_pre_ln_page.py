@@ -1,4 +1,4 @@
-"""Every figure of docs/why_pre_ln_leads.md is the record's, and so are the tables beside the records behind it."""
+"""Every figure of docs/results/why_pre_ln_leads.md is the record's, and so are the tables of records behind it."""
 
 import json
 import re
@@ -6,9 +6,12 @@ import statistics
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from programs.program import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text()
+from realformer_nmt.comparison.results import results_file
+
+PAGE = (REPOSITORY / "docs" / "results" / "why_pre_ln_leads.md").read_text()
 WORDS = " ".join(PAGE.split())
 README = (REPOSITORY / "README.md").read_text()
 Row = dict[str, str]
@@ -25,8 +28,9 @@ def rows(name: str, page: str = PAGE) -> list[Row]:
     return [dict(zip(head, line, strict=True)) for line in lines]
 
 
-def record(file: str) -> dict[str, Any]:
-    return json.loads((REPOSITORY / "docs" / "results" / file).read_text())
+def record(name: str) -> dict[str, Any]:
+    results: dict[str, Any] = to_builtins(results_file.read(REPOSITORY / "docs" / "results" / name / "results.json"))
+    return results
 
 
 def shown(cell: str, figure: float) -> bool:
@@ -34,7 +38,7 @@ def shown(cell: str, figure: float) -> bool:
 
 
 def test_losses_and_scores_of_multi30k() -> None:
-    records = [record(f"{name}/results.json") for name in ("multi30k_en_de_6l", "multi30k_en_de")]
+    records = [record(name) for name in ("multi30k_en_de_6l", "multi30k_en_de")]
     cells = {(str(cell["depth"]), cell["family"]): cell for results in records for cell in results["cells"]}
     table = rows("budget", beside("multi30k_en_de"))
     assert {(row["layers"], row["family"]) for row in table} == cells.keys()
@@ -48,7 +52,7 @@ def test_losses_and_scores_of_multi30k() -> None:
 
 
 def test_scores_after_500_updates() -> None:
-    results = record("quickstart_500/results.json")
+    results = record("quickstart_500")
     scores = {cell["family"]: cell["scores"]["bleu"]["score"] for cell in results["cells"]}
     table = {row["family"]: row["500 updates"] for row in rows("easy", beside("quickstart_500"))}
     assert table.keys() == scores.keys()
@@ -64,7 +68,7 @@ def test_scores_after_500_updates() -> None:
 )
 def test_scores_of_an_ablation(table: str, name: str) -> None:
     """A heading has the value on each axis, in the order of the grid."""
-    cells = {(cell["family"], *cell["axes"].values()): cell for cell in record(f"{name}/results.json")["cells"]}
+    cells = {(cell["family"], *cell["axes"].values()): cell for cell in record(name)["cells"]}
     lines = {
         (row["family"], *map(float, re.findall(r"[\d.]+", head))): score
         for row in rows(table, beside(name))
@@ -80,7 +84,7 @@ def test_scores_of_an_ablation(table: str, name: str) -> None:
 def test_scores_at_three_budgets() -> None:
     table = {(family, row["updates"]): row[family] for row in rows("deep") for family in row if family != "updates"}
     scores: dict[tuple[str, str], list[float]] = {}
-    for cell in record("quickstart_longer/results.json")["cells"]:
+    for cell in record("quickstart_longer")["cells"]:
         scores.setdefault((cell["family"], str(cell["axes"]["updates"])), []).append(cell["scores"]["bleu"]["score"])
     assert table.keys() == scores.keys()
     for place, of_seeds in scores.items():
@@ -91,7 +95,7 @@ def test_scores_at_three_budgets() -> None:
 
 def test_leads_at_three_budgets() -> None:
     """The page tells the leads seed by seed, and they shrink."""
-    cells = record("quickstart_longer/results.json")["cells"]
+    cells = record("quickstart_longer")["cells"]
     bleu = {(cell["family"], cell["seed"], cell["axes"]["updates"]): cell["scores"]["bleu"]["score"] for cell in cells}
     match = re.search(r"RealFormer by (11.*?); of\s+ADMIN by (.*?)\.\s", PAGE, re.DOTALL)
     assert match
@@ -125,9 +129,8 @@ def test_scores_of_the_quickstart() -> None:
 
 
 def test_gradients() -> None:
-    measured = {
-        (str(row["depth"]), row["family"]): row["gradient"] for row in record("gradients_at_start.json")["rows"]
-    }
+    recorded = json.loads(beside(".", "gradients_at_start.json"))["rows"]
+    measured = {(str(row["depth"]), row["family"]): row["gradient"] for row in recorded}
     table = rows("gradients", beside(".", "gradients.md"))
     assert {(row["layers"], row["family"]) for row in table} == measured.keys()
     for row in table:

@@ -6,6 +6,7 @@ import statistics
 from pathlib import Path
 
 import pytest
+from grids import recorded
 from programs.program import REPOSITORY
 
 from realformer_nmt.common.files import checksummed_json
@@ -14,7 +15,6 @@ from realformer_nmt.comparison.results import results_file
 
 RESULTS = REPOSITORY / "docs" / "results"
 FORMS = ("fp32", "bf16")
-GRIDS = [file for file in sorted(RESULTS.glob("*/*.json")) if '"grid":' in file.read_text()]
 NAMES = sorted(file.parent.name for file in RESULTS.glob("multi30k*/results.json"))
 
 
@@ -26,15 +26,15 @@ def test_every_score_is_that_of_its_cell(name: str) -> None:
     assert dict(table) == {family: f"{bleu['score']:.2f}" if bleu else "failed" for family, bleu in scored.items()}
 
 
-@pytest.mark.parametrize("file", GRIDS, ids=lambda file: f"{file.parent.name}-{file.stem}")
+@pytest.mark.parametrize("file", recorded.comparisons_on_record(), ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_speeds_and_hours_of_a_row_are_medians_of_the_cells_on_record(file: Path) -> None:
-    record = json.loads(file.read_text())
-    for row in record["rows"] if "cells" in record["rows"][0] else ():  # the oldest rows name no cells
-        cells = [cell for cell in record["cells"] if cell["name"] in row["cells"]]
-        done = [cell for cell in cells if cell["state"] == "done"] or cells
+    record = results_file.read(file)
+    for row in [row for row in record.rows if row.cells]:  # the oldest rows name no cells
+        cells = [cell for cell in record.cells if cell.name in row.cells]
+        done = [cell for cell in cells if cell.state == "done"] or cells
         for name, counted in (("tokens_a_second", cells), ("hours", done)):
-            values = [cell[name] for cell in counted if cell[name] is not None]
-            assert row[name] == (statistics.median(values) if values else None)
+            values = [getattr(cell, name) for cell in counted if getattr(cell, name) is not None]
+            assert getattr(row, name) == (statistics.median(values) if values else None)
 
 
 def test_every_score_of_the_quickstart_is_that_of_its_cell() -> None:
@@ -78,17 +78,17 @@ def test_cost_of_other_precisions_with_kernels_in_c_is_the_record() -> None:
 def test_what_bf16_costs_a_training_is_the_records() -> None:
     section = (RESULTS / "speed.md").read_text().partition("## What bf16 costs")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\w+) \| (.+) \| (.+) \| (.+) \| (.+) \|$", section, re.MULTILINE)
-    cells = {name: json.loads((RESULTS / f"quickstart_{name}" / "results.json").read_text())["cells"] for name in FORMS}
-    assert {name: {cell["settings"]["precision"] for cell in cells[name]} for name in FORMS} == {x: {x} for x in FORMS}
-    assert {family for family, *_ in rows} == {cell["family"] for cell in cells["fp32"]}
+    cells = {name: results_file.read(RESULTS / f"quickstart_{name}" / "results.json").cells for name in FORMS}
+    assert {name: {cell.settings["precision"] for cell in cells[name]} for name in FORMS} == {x: {x} for x in FORMS}
+    assert {family for family, *_ in rows} == {cell.family for cell in cells["fp32"]}
     lower, deviations = 0, []
     for family, *shown in rows:
-        scores = [[cell["scores"] for cell in cells[name] if cell["family"] == family] for name in FORMS]
-        losses = [[each["valid_loss"]["score"] for each in some] for some in scores]
+        scores = [[cell.scores for cell in cells[name] if cell.family == family] for name in FORMS]
+        losses = [[each["valid_loss"].score for each in some] for some in scores]
         ranges = [f"{statistics.mean(some):.3f} ({min(some):.3f} to {max(some):.3f})" for some in losses]
         assert shown == [
             *ranges,
-            *(f"{statistics.mean(each['bleu']['score'] for each in some):.1f}" for some in scores),
+            *(f"{statistics.mean(each['bleu'].score for each in some):.1f}" for some in scores),
         ]
         lower += sum(bf16 < fp32 for fp32, bf16 in zip(*losses, strict=True))
         deviations.append(statistics.stdev(losses[0]))

@@ -1,4 +1,4 @@
-"""The figures of long texts against the records of benchmarks/long_inputs.py, and the page's data-bin for its grid."""
+"""The figures of long texts against the records, and the page's data-bin for its grid."""
 
 import json
 import re

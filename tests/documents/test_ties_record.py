@@ -1,4 +1,4 @@
-"""docs/compatibility.md on ties, and the record of benchmarks/ties.py: nothing in it is more than fp32's rounding."""
+"""docs/compatibility.md and the record of docs/results/scripts/ties.py: no tie is more than fp32's rounding."""
 
 import json
 from typing import Any

@@ -26,7 +26,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    for path in sorted({path for pattern in PAGES for path in REPOSITORY.glob(pattern) if path.is_file()}):
+    paths = {path for pattern in PAGES for path in REPOSITORY.glob(pattern) if path.is_file()}
+    for path in sorted(path for path in paths if path.suffix != ".pyc"):
         source = str(path.relative_to(REPOSITORY).as_posix())
         files.append(File.generated(config, source, abs_src_path=str(path)))
     for room in rooms():

@@ -22,7 +22,6 @@ from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import INK, Axes, Drawing, looks, styled
 
 WIDTH, HEIGHT = 4.3, 2.7  # inches; a page scales them
-POINTS = 120  # of a curve: what a plot of this size can show
 SIGNS = 4  # of a family, on each of its curves
 UNIGRAMS = "unigrams"
 Curve = tuple[list[int], list[Number]]  # updates, bits
@@ -30,11 +29,11 @@ Curve = tuple[list[int], list[Number]]  # updates, bits
 
 def training(results: Results) -> list[Drawing]:
     """Draw a plot per place, all to one scale, with the unigram entropy, the loss of a model that knows only counts."""
-    return small_multiples(results, {cell.name: thinned(cell.curves.train) for cell in results.cells}, "training")
+    return small_multiples(results, {cell.name: loss_curve(cell.curves.train) for cell in results.cells}, "training")
 
 
 def validation(results: Results) -> list[Drawing]:
-    return small_multiples(results, {cell.name: thinned(cell.curves.valid) for cell in results.cells}, "validation")
+    return small_multiples(results, {cell.name: loss_curve(cell.curves.valid) for cell in results.cells}, "validation")
 
 
 @styled()
@@ -127,14 +126,5 @@ def end(curve: Curve) -> tuple[float, float]:
     return next((update, bits) for update, bits in reversed(points) if math.isfinite(bits))
 
 
-def thinned(points: Sequence[CurvePoint]) -> Curve:
-    """Return the means of neighbouring points; a group without a number is a gap."""
-    size = math.ceil(len(points) / POINTS) or 1
-    groups = [points[start : start + size] for start in range(0, len(points), size)]
-    return [group[-1].update for group in groups], [mean(group) for group in groups]
-
-
-def mean(points: Sequence[CurvePoint]) -> Number:
-    values = [finite(point.nll_loss) for point in points]
-    numbers = [value for value in values if math.isfinite(value)]
-    return sum(numbers) / len(numbers) if numbers else math.nan
+def loss_curve(points: Sequence[CurvePoint]) -> Curve:
+    return [point.update for point in points], [finite(point.nll_loss) for point in points]

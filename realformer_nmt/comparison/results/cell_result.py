@@ -1,7 +1,4 @@
-"""A cell of results.json, as classes. The fields are in the order of the file's keys.
-
-A field with a default is one that records of version 0.1.0 may lack, or that a cell has only once it has run.
-"""
+"""A cell of results.json, as classes; a field with a default may be absent in an older file."""
 
 from msgspec import UNSET, Struct, UnsetType, field
 

@@ -1,7 +1,7 @@
 """Result of one cell, read from the records in its folder."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from msgspec import UNSET, to_builtins
@@ -16,13 +16,15 @@ from realformer_nmt.comparison.grid.cell_requests import with_gpus
 from realformer_nmt.comparison.records import scored_run
 from realformer_nmt.comparison.records.cell_files import DAMAGED, CellFiles
 from realformer_nmt.comparison.records.cell_state import CellState
-from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
 from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.command import layers, pasted
 from realformer_nmt.tasks import TASKS
+
+POINTS = 60  # of a curve
 
 
 def describe(state: CellState) -> CellResult:
@@ -57,14 +59,22 @@ def describe(state: CellState) -> CellResult:
         differences=state.differences,
         fairseq_train=pasted(trained.command) if trained.command else None,
         unigram_entropy=record.unigram_entropy,
-        curves=CellCurves(train=files.curves.train, valid=files.curves.valid),
+        curves=CellCurves(train=thinned(files.curves.train), valid=thinned(files.curves.valid)),
         shortcuts=trained_shortcuts(none_if_unset(run.models[0].shortcuts) or []) if run else [],
     )
 
 
-def trained_shortcuts(weights: list[ShortcutWeight]) -> list[ShortcutWeight]:
-    """Return ADMIN's w by sub-layer; nothing of a model whose shortcuts are constants."""
-    return weights if any(weight.smallest != weight.largest for weight in weights) else []
+def thinned(curve: Sequence[CurvePoint]) -> list[CurvePoint]:
+    """Return what a report draws of a curve: evenly spaced points, with the first and the last."""
+    count = min(len(curve), POINTS)
+    points = [curve[round(number * (len(curve) - 1) / max(1, count - 1))] for number in range(count)]
+    return [CurvePoint(update=at.update, nll_loss=at.nll_loss, gnorm=at.gnorm, bleu=at.bleu) for at in points]
+
+
+def trained_shortcuts(weights: Sequence[ShortcutWeight]) -> list[ShortcutWeight]:
+    """Return the mean of ADMIN's w by sub-layer; nothing of a model whose shortcuts are constants."""
+    is_trained = any(weight.smallest != weight.largest for weight in weights)
+    return [ShortcutWeight(sublayer=weight.sublayer, mean=weight.mean) for weight in weights if is_trained]
 
 
 def trained_on(cell: Cell, record: TrainRecord) -> Cell:

@@ -1,7 +1,6 @@
 """results.json as classes: what a comparison measured, with the only reader and the only writer of the file.
 
-The fields stand in the order of the file's keys. A field with a default is one that records of version 0.1.0 may lack;
-a field of a newer version that is not known here is ignored.
+A field with a default may be absent in an older file; a key that is not known here is ignored.
 """
 
 from pathlib import Path
@@ -10,8 +9,9 @@ from msgspec import UNSET, Struct, UnsetType, convert, field, to_builtins
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.files import json_records
-from realformer_nmt.common.files.json_records import write_json
+from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages.versions import Machine
+from realformer_nmt.comparison.results import compact_json
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.evaluation.metrics.metric_table import METRICS
 from realformer_nmt.evaluation.scoring.published import PublishedFigure
@@ -168,9 +168,10 @@ def read(path: Path) -> Results:
     """Read a results.json, of this version or of an earlier one."""
     content = json_records.read(path, WRITER)
     with json_records.expected(path, WRITER):
-        return convert(content, Results)
+        return convert(compact_json.expanded(content), Results)
 
 
 def write(path: Path, results: Results) -> None:
     """Write the whole file or none."""
-    write_json(path, to_builtins(results))
+    with completed(path) as file:
+        file.write(compact_json.text(compact_json.compact(to_builtins(results))).encode())

@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 from grids.sample_results import (
     FAMILIES,
     CurvePoint,
@@ -64,18 +63,10 @@ def test_no_name_lies_on_another() -> None:
         assert collisions(drawing) == []
 
 
-def test_each_point_is_the_mean_of_what_was_measured() -> None:
-    points = [CurvePoint(update=n, nll_loss=10 - n / 100) for n in range(1, 601)]
-    updates, bits = curve_plots.thinned(points)
-    assert len(bits) == 120
-    assert updates == list(range(5, 601, 5))
-    assert bits[0] == pytest.approx(sum(10 - n / 100 for n in (1, 2, 3, 4, 5)) / 5)
-
-
 def test_what_is_no_number_is_a_gap() -> None:
     points = [CurvePoint(update=n, nll_loss=value) for n, value in enumerate([5.0, math.nan, None, 4.0, math.inf], 1)]
     points.append(CurvePoint(update=6))
-    updates, bits = curve_plots.thinned(points)
+    updates, bits = curve_plots.loss_curve(points)
     assert updates == [1, 2, 3, 4, 5, 6]
     assert [value if math.isfinite(value) else None for value in bits] == [5.0, None, None, 4.0, None, None]
 

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.model_description import ShortcutWeight
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure, Named, place
-from realformer_nmt.comparison.results.measured_cell import trained_on, trained_shortcuts
+from realformer_nmt.comparison.records.curves import CurvePoint
+from realformer_nmt.comparison.results.measured_cell import thinned, trained_on, trained_shortcuts
 from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols.train import TrainRequest
@@ -32,4 +35,10 @@ def test_constants_are_no_shortcuts_to_draw() -> None:
     ones = [ShortcutWeight(sublayer=name, mean=1.0, smallest=1.0, largest=1.0) for name in ("self_attn", "ffn")]
     admin = [ones[0], ShortcutWeight(sublayer="ffn", mean=1.04, smallest=1.01, largest=1.06)]
     assert trained_shortcuts(ones) == []
-    assert trained_shortcuts(admin) == admin
+    assert trained_shortcuts(admin) == [ShortcutWeight(sublayer=weight.sublayer, mean=weight.mean) for weight in admin]
+
+
+@pytest.mark.parametrize(("logged", "updates"), [(0, []), (1, [1]), (60, [*range(1, 61)]), (119, [*range(1, 120, 2)])])
+def test_a_curve_is_thinned_to_sixty_points_with_both_ends(logged: int, updates: list[int]) -> None:
+    curve = thinned([CurvePoint(update=update, loss=3.0, nll_loss=2.0, bleu=5.0) for update in range(1, logged + 1)])
+    assert curve == [CurvePoint(update=update, nll_loss=2.0, bleu=5.0) for update in updates]

@@ -6,42 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids import recorded
 from grids.sample_results import empty, sample, unfinished
 from msgspec import to_builtins
-from programs.program import REPOSITORY
+from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.results import cell_result, results_file
 
 
-def is_comparison(file: Path) -> bool:
-    content = json.loads(file.read_text())
-    return isinstance(content, dict) and {"grid", "cells"} <= set(content)
-
-
-RECORDS = [file for file in sorted((REPOSITORY / "docs" / "results").glob("*/*.json")) if is_comparison(file)]
-
-
-def with_keys_of(content: Any, before: Any) -> Any:
-    """Leave out the keys that are not in `before`, which fields with a default add."""
-    if isinstance(before, dict):
-        return {key: with_keys_of(content[key], value) for key, value in before.items()}
-    if isinstance(before, list):
-        return [with_keys_of(*pair) for pair in zip(content, before, strict=True)]
-    return content
-
-
-def test_there_are_records_of_both_versions() -> None:
-    keys = [set(json.loads(file.read_text())) for file in RECORDS]
-    assert len(RECORDS) >= 14
-    assert {"axes" in record_keys for record_keys in keys} == {True, False}
-
-
-@pytest.mark.parametrize("file", RECORDS, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_a_record_is_read_without_loss(file: Path) -> None:
-    before = json.loads(file.read_text())
-    after = with_keys_of(to_builtins(results_file.read(file)), before)
-    assert json.dumps(after) == json.dumps(before)  # 500 is not 500.0
+@pytest.mark.parametrize("file", recorded.comparisons_on_record(), ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_record_is_written_as_it_was_read(file: Path, tmp_path: Path) -> None:
+    results_file.write(tmp_path / "results.json", results_file.read(file))
+    assert (tmp_path / "results.json").read_text() == file.read_text()  # 500 is not 500.0
 
 
 @pytest.mark.parametrize("build", [sample, unfinished, empty])
@@ -49,6 +26,35 @@ def test_what_is_written_is_read_back(build: Any, tmp_path: Path) -> None:
     results = build()
     results_file.write(tmp_path / "results.json", results)
     assert results_file.read(tmp_path / "results.json") == results
+
+
+def test_what_all_cells_have_is_written_once_and_a_cell_in_one_line(tmp_path: Path) -> None:
+    results, file = sample(seeds=1), tmp_path / "results.json"
+    entries: list[dict[str, object]] = [{"clip": 1}, {"clip": 1.0}, {"clip": True, "lr": [0.2]}]
+    results.cells[:] = [
+        replace(cell, settings={"dropout": 0.1, "lr": [0.1], "decoding": {"beam": 4}, **settings})
+        for cell, settings in zip(results.cells, entries, strict=False)
+    ]
+    results_file.write(file, results)
+    written = json.loads(file.read_text())
+    assert written["shared"]["settings"] == {"dropout": 0.1, "decoding": {"beam": 4}}
+    assert json.dumps(written["cells"][1]["settings"]) == '{"lr": [0.1], "clip": 1.0}'
+    lines = file.read_text().splitlines()
+    assert [line.count('"nll_loss":[') for line in lines if '"settings":{"lr"' in line] == [2, 2, 2]
+    assert results_file.read(file).cells == results.cells
+
+
+def test_a_cell_without_settings_stays_without(tmp_path: Path) -> None:
+    results = sample(seeds=1)
+    results.cells[3] = replace(results.cells[3], settings={}, versions={})
+    results_file.write(tmp_path / "results.json", results)
+    assert results_file.read(tmp_path / "results.json") == results
+
+
+def test_a_file_of_version_0_3_0_is_read(tmp_path: Path) -> None:
+    """Its cells have all their settings, and a table per point."""
+    (tmp_path / "results.json").write_text(json.dumps(to_builtins(sample(seeds=1)), indent=2))
+    assert results_file.read(tmp_path / "results.json") == sample(seeds=1)
 
 
 def test_a_loss_that_is_no_number_is_written_and_read(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """A comparison of tiny models on the reversal corpus: two that learn, one that is stuck, one that diverges."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,6 +7,10 @@ import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
+
+from realformer_nmt.comparison.results import results_file
 
 DIVERGING = """
 [[override]]
@@ -106,7 +109,7 @@ def processes_of(folder: Path) -> dict[int, str]:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    record: dict[str, Any] = to_builtins(results_file.read(folder / "results.json"))
     return record
 
 

@@ -1,21 +1,24 @@
 """The page and the records of docs/results/multi30k_128."""
 
-import json
 import statistics
 from typing import Any
 
+from msgspec import to_builtins
 from programs.program import REPOSITORY
+
+from realformer_nmt.comparison.results import results_file
 
 FOLDER = REPOSITORY / "docs" / "results" / "multi30k_128"
 PAGE = (FOLDER / "README.md").read_text()
 WORDS = " ".join(PAGE.split())
-WHY_PRE_LN_LEADS = " ".join((REPOSITORY / "docs" / "why_pre_ln_leads.md").read_text().split())
+WHY_PRE_LN_LEADS = " ".join((REPOSITORY / "docs" / "results" / "why_pre_ln_leads.md").read_text().split())
 MEASURES = {"sacreBLEU": "bleu", "bits": "valid_loss"}
 Cell = dict[str, Any]
 
 
 def cells_of(records: str) -> list[Cell]:
-    return [cell for file in sorted(FOLDER.glob(f"{records}.json")) for cell in json.loads(file.read_text())["cells"]]
+    files = sorted(FOLDER.glob(f"{records}.json"))
+    return [to_builtins(cell) for file in files for cell in results_file.read(file).cells]
 
 
 LONGER = cells_of("longer*")

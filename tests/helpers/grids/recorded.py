@@ -13,6 +13,7 @@ from programs import argv
 from programs.program import REPOSITORY
 
 from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.comparison.results import results_file
 from realformer_nmt.corpora import manifest
 from realformer_nmt.evaluation.translating import translation
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
@@ -41,11 +42,14 @@ class RecordedCell(NamedTuple):
 
 
 def cells() -> Iterator[RecordedCell]:
-    for file in sorted(RESULTS.glob("*/*.json")):
-        content = json.loads(file.read_text())
-        if isinstance(content, dict) and "grid" in content:
-            for cell in content["cells"]:
-                yield RecordedCell(file, content["corpus"], cell)
+    for file in comparisons_on_record():
+        results = results_file.read(file)
+        for cell in results.cells:
+            yield RecordedCell(file, results.corpus, to_builtins(cell))
+
+
+def comparisons_on_record() -> list[Path]:
+    return [file for file in sorted(RESULTS.glob("*/*.json")) if '"grid":' in file.read_text()]
 
 
 def fairseq_train(cell: RecordedCell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -1,4 +1,7 @@
-"""Gradients before the first update, layer by layer, of random words: python benchmarks/gradients.py FILE.json"""
+"""Gradients before the first update, layer by layer, of random words.
+
+python docs/results/scripts/gradients.py FILE.json
+"""
 
 import json
 import statistics

@@ -1,4 +1,4 @@
-"""The scores in fp64 of benchmarks/ties.py against fairseq's own scorer, and against our own model in fp64."""
+"""Scores in fp64 of docs/results/scripts/ties.py against fairseq's own scorer, and against our own model in fp64."""
 
 import pytest
 import torch

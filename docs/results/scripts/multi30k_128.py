@@ -1,4 +1,6 @@
-"""Write the tables and the plot of docs/results/multi30k_128 from its records: python tools/multi30k_128.py
+"""Write the tables and the plot of docs/results/multi30k_128 from its records.
+
+python docs/results/scripts/multi30k_128.py
 
 short.json has the trainings of 2,000 updates, longer*.json those of 6,000, rates.json those with another learning rate.
 """
@@ -24,7 +26,7 @@ MEASURES = {"bleu": "sacreBLEU", "valid_loss": "bits"}
 def main() -> None:
     write(FOLDER / "README.md", TABLES)
     (drawing,) = curve_plots.validation(joined(FOLDER))
-    (FOLDER / "longer.png").write_bytes(drawing.png())
+    (FOLDER / "longer.svg").write_text(drawing.file_svg(), encoding="utf-8")
 
 
 def joined(folder: Path) -> Results:

@@ -1,7 +1,8 @@
 """Attention over long texts, by pattern: what it costs, and what it can recall.
 
-python benchmarks/long_inputs.py long_inputs.json        # time and memory of an update
-python benchmarks/long_inputs.py recall.json --recall    # associative recall over 4,096 words
+export PYTHONPATH=benchmarks
+python docs/results/scripts/long_inputs.py long_inputs.json        # time and memory of an update
+python docs/results/scripts/long_inputs.py recall.json --recall    # associative recall over 4,096 words
 
 Without dropout of attention and without carried scores torch's own kernel does it all, also of full attention.
 

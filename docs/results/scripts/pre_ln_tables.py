@@ -1,4 +1,7 @@
-"""Write the tables of docs/why_pre_ln_leads.md and of the records behind it: python tools/pre_ln_tables.py"""
+"""Write the tables of docs/results/why_pre_ln_leads.md and of the records behind it.
+
+python docs/results/scripts/pre_ln_tables.py
+"""
 
 import json
 from collections.abc import Callable, Iterable
@@ -6,11 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
 from page_tables import figure, table, write
 
+from realformer_nmt.comparison.results import results_file
+
 RESULTS = Path("docs/results")
-PAGES = (Path("docs/why_pre_ln_leads.md"), *sorted(RESULTS.rglob("*.md")))
-MULTI30K = ("multi30k_en_de_6l/results.json", "multi30k_en_de/results.json")
+PAGES = sorted(RESULTS.rglob("*.md"))
+MULTI30K = ("multi30k_en_de_6l", "multi30k_en_de")
 
 
 def main() -> None:
@@ -36,14 +42,14 @@ def budget(records: Iterable[str]) -> str:
 
 
 def easy() -> str:
-    cells = _read("quickstart_500/results.json")["cells"]
+    cells = _read("quickstart_500")["cells"]
     rows = [[f"`{cell['family']}`", figure(cell["scores"]["bleu"]["score"], 2)] for cell in cells]
     return table(["family", "500 updates"], rows)
 
 
 def ablation(record: str) -> str:
     """A row a family, a column a point of the axes."""
-    cells = _read(f"{record}/results.json")["cells"]
+    cells = _read(record)["cells"]
     rows: dict[str, dict[str, str]] = {}
     for cell in cells:
         point = ", ".join(f"{axis} {value:g}" for axis, value in cell["axes"].items())
@@ -55,13 +61,14 @@ def ablation(record: str) -> str:
 def by_budget(record: str) -> str:
     """A row a budget, a column a family, the mean of its seeds."""
     rows: dict[int, dict[str, str]] = {}
-    for row in _read(f"{record}/results.json")["rows"]:
+    for row in _read(record)["rows"]:
         rows.setdefault(row["axes"]["updates"], {})[f"`{row['family']}`"] = _mean(**row["scores"]["bleu"])
     families = list(dict.fromkeys(family for scores in rows.values() for family in scores))
     return table(["updates", *families], [[updates, *map(scores.get, families)] for updates, scores in rows.items()])
 
 
 def gradients() -> str:
+    record = json.loads((RESULTS / "gradients_at_start.json").read_text(encoding="utf-8"))
     rows = [
         [
             row["depth"],
@@ -69,13 +76,13 @@ def gradients() -> str:
             *(figure(norm, 3) for norm in row["gradient"].values()),
             figure(row["gradient"]["last of the decoder"] / row["gradient"]["first of the decoder"], 1),
         ]
-        for row in _read("gradients_at_start.json")["rows"]
+        for row in record["rows"]
     ]
-    return table(["layers", "family", *_read("gradients_at_start.json")["rows"][0]["gradient"], "last / first"], rows)
+    return table(["layers", "family", *record["rows"][0]["gradient"], "last / first"], rows)
 
 
-def _read(file: str) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((RESULTS / file).read_text(encoding="utf-8"))
+def _read(name: str) -> dict[str, Any]:
+    record: dict[str, Any] = to_builtins(results_file.read(RESULTS / name / "results.json"))
     return record
 
 

@@ -1,6 +1,6 @@
 """RealFormer's running mean two ways: scores that are carried, and the queries and keys of all layers side by side.
 
-python benchmarks/carried_scores.py carried_scores.json
+PYTHONPATH=benchmarks python docs/results/scripts/carried_scores.py carried_scores.json
 
 The sum of Q_j K_j^T over layers is [Q_1 .. Q_l] [K_1 .. K_l]^T. So torch's own kernel can compute the attention of
 layer l from longer queries and keys, and no scores are kept. It wants values as wide as keys: they are padded.

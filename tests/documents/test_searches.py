@@ -1,4 +1,4 @@
-"""Notes of benchmarks/ties.py on a search: candidates step by step, and the pairs that two searches swap."""
+"""Notes of docs/results/scripts/ties.py on a search: candidates step by step, and the pairs that two searches swap."""
 
 from itertools import chain
 from typing import Any

@@ -1,6 +1,6 @@
 """Compare this package's beam search with stock fairseq's in fp32: where they differ, and by how much in fp64.
 
-python benchmarks/ties.py RUN... --json docs/results/ties.json      # runs of post_ln and pre_ln, on their test sets
+python docs/results/scripts/ties.py RUN... --json docs/results/ties.json   # post_ln and pre_ln, on their test sets
 
 Stock's transformer, in fp64 and without a search, scores what both wrote. As a measure of what rounding does by itself,
 stock also decodes in smaller batches. Scores are natural logarithms.

@@ -1,7 +1,9 @@
 """Measure what the papers predict: docs/results/claims.json, and the tables of docs/results/claims.md.
 
-python tools/claims.py ANALYSIS.JSON... measures models before training, which takes minutes, and takes trained ones
-from records of `realformer-nmt analyse`. With `--depths` and no number it takes the trained ones alone.
+    python docs/results/scripts/claims.py ANALYSIS.JSON...
+
+It measures models before training, which takes minutes, and takes trained ones from records of `realformer-nmt
+analyse`. With `--depths` and no number it takes the trained ones alone.
 """
 
 import argparse
