@@ -16,7 +16,7 @@ TABLES = {
     "archives": "tests/corpora/archives/test_extract.py",
     "writers of one file": "tests/common/files/test_atomic_files.py",
     "text to a terminal": "tests/common/test_terminal.py",
-    "clients of the server": "tests/serving/test_connection.py",
+    "clients of the server": "tests/serving/test_middleware.py",
     "files of the server, moved": "tests/serving/test_moved_files.py",
     "cells of a spreadsheet": "tests/comparison/report/test_tables.py",
 }
