@@ -142,10 +142,9 @@ class _Transfer:
     def _attempt(self, url: str, start: int) -> None:
         """Get the bytes from `start` on and check the file; a resumed one that is wrong is begun again."""
         try:
-            if start != self.packing.bytes:  # complete if the last run ended just before renaming
-                self._receive(url, start)
+            self._receive(url, start)
         except urllib.error.HTTPError as error:
-            if error.code != 416 or not start:  # 416: there are no more bytes
+            if error.code != 416 or not start:  # 416: the file may be complete, as when a run ends just before renaming
                 kind = CutError if error.code in WORTH_A_RETRY else RefusedError
                 raise kind(f"HTTP status {error.code}, {error.reason}") from error
         except FAULTS as error:

@@ -168,7 +168,7 @@ def test_redirections_are_followed_but_not_to_a_file(server: ArchiveServer, tmp_
 
 
 def test_https_is_not_left(server: ArchiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a redirection to http leads to: an answer from another address than the https one that was asked for."""
+    """A redirection from https to http ends in an answer from http."""
     plain = downloads.urllib.request.OpenerDirector.open
 
     def redirected(opener: object, url: str, **options: float) -> object:

@@ -154,11 +154,11 @@ def test_a_member_that_is_too_large_is_neither_written_nor_passed(tmp_path: Path
 def test_a_member_of_less_than_no_bytes_does_not_lead_back(tmp_path: Path) -> None:
     """Python's tarfile before 3.11.14 reads its header again and again."""
     header = bytearray(tarfile.TarInfo("other").tobuf(tarfile.GNU_FORMAT))
-    header[124:136] = b"\xff" * 10 + b"\xfc\x00"  # -1,024
+    header[124:136] = b"\xff" * 10 + b"\xfe\x00"  # -512
     header[148:156] = b" " * 8
     header[148:156] = b"%06o\0 " % sum(header)
-    (tmp_path / "a.tar").write_bytes(pack("a.tar", {"first": b"x" * 600})[:1536] + bytes(header))
-    with pytest.raises(UserError, match=r"a\.tar: (other has -1,024 bytes|damaged)"):
+    (tmp_path / "a.tar").write_bytes(tarfile.TarInfo("first").tobuf() + bytes(header))
+    with pytest.raises(UserError, match=r"a\.tar: (other has -512 bytes|damaged|has no member)"):
         extract(tmp_path / "a.tar", ["top.en"], tmp_path / "out")
 
 
