@@ -69,7 +69,7 @@ class Guard:
                 message = await asyncio.wait_for(receive(), rest)
             except asyncio.TimeoutError as error:
                 reason = f"the request did not arrive within {self.limits.most_seconds} seconds: send it again"
-                raise RefusalError(408, reason, {"Connection": "close"}) from error
+                raise RefusalError(408, reason) from error
             size += len(message.get("body", b""))
             arriving = message.get("more_body", False)
             if size > self.limits.most_bytes:
