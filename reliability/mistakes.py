@@ -29,35 +29,29 @@ OUT_OF_RANGE = {  # numbers that train nonsense, or for ever
         --activation-dropout : 1
         --relu-dropout : 7
         --encoder-layerdrop : 0.5
-        --arch transformer --dropout | --suppress-crashes --dropout | --optimizer sgd --momentum : 2
+        --arch transformer --dropout | --suppress-crashes --dropout : 2
         --criterion label_smoothed_cross_entropy --label-smoothing : 1.5 -0.1 nan
         --criterion label_smoothed_cross_entropy_fused --label-smoothing : 2
-        --criterion label_smoothed_cross_entropy --ignore-prefix-size : -1
         --lr : nan inf -1 0.1,nan
         --clip-norm : nan -1 inf
         --max-tokens : 0 -5 1 99999999999999999999
         --batch-size | --max-update | --log-interval : 0 -1
         --update-freq : 0 -1 1,0
-        --max-update 0 --max-epoch | --save-interval | --validate-interval | --num-shards | --bucket-cap-mb : 0
-        --required-batch-size-multiple | --required-seq-len-multiple | --store-ema --ema-update-freq : 0
-        --max-epoch | --save-interval-updates | --data-buffer-size | --empty-cache-freq | --curriculum : -1
-        --max-target-positions | --num-batch-buckets : -1
+        --max-update 0 --max-epoch | --save-interval : 0
+        --max-epoch | --save-interval-updates | --max-target-positions : -1
         --stop-time-hours | --adam-eps | --weight-decay : -1 nan
         --stop-min-lr | --heartbeat-timeout : nan
         --seed : -1 99999999999
         --num-workers : -1 99999999
         --keep-last-epochs : -7
         --patience : -9
-        --upsample-primary | --fixed-validation-seed : -3
         --adam-betas : (0.9,1.0) (0.9,nan)
         --optimizer radam --adam-betas : 0.9 (0.9,1.5)
         --lr-scheduler linear --warmup-updates : -1 9
         --lr-scheduler linear --total-num-update : -1
         --lr-scheduler linear --end-learning-rate | --lr-scheduler inverse_sqrt --warmup-init-lr : nan
-        --lr-scheduler polynomial_decay --power | --lr-scheduler cosine --max-update 1 --lr-shrink : nan
         --lr-scheduler inverse_sqrt --warmup-updates : 0 -4
-        --lr-scheduler polynomial_decay --total-num-update | --lr-scheduler cosine --t-mult : 0
-        --store-ema --ema-decay : 2 nan
+        --lr-scheduler polynomial_decay --total-num-update : 0
         --distributed-world-size : 0 -2 100000
         --distributed-world-size 2 --distributed-rank : 5
         --distributed-world-size 2 --distributed-port : 99999
@@ -73,25 +67,22 @@ OUT_OF_RANGE = {  # numbers that train nonsense, or for ever
     """,
     "fairseq-generate": """
         --beam : 0 -1
-        --nbest | --batch-size | --num-shards | --required-batch-size-multiple : 0
+        --nbest | --batch-size : 0
         --lenpen : nan inf
         --unkpen : nan
         --temperature : 0 -1 nan
-        --sampling --sampling-topk | --max-len-b : -5
-        --sampling --sampling-topp : 2 nan
+        --max-len-b : -5
         --max-len-a : -1 nan
-        --min-len : -1 500
+        --min-len : 500
         --max-len-b 0 --max-len-a 0 --min-len : 5
-        --prefix-size | --shard-id | --seed : -1
-        --no-repeat-ngram-size | --num-workers : -2
+        --seed : -1
+        --num-workers : -2
         --diverse-beam-groups 3 --beam : 4
         --max-tokens : 0 1
         --max-sentences : -4
-        --num-shards 2 --shard-id | --checkpoint-shard-count : 2
         --distributed-world-size 2 --distributed-rank : 7
     """,
     "fairseq-interactive": """
-        --buffer-size : -1
         --max-tokens 5 --buffer-size 3 --batch-size : 4
         --batch-size | --beam : 0
         --nbest : 3
@@ -103,12 +94,10 @@ OUT_OF_RANGE = {  # numbers that train nonsense, or for ever
         --log-interval | --distributed-world-size : 0
     """,
     "fairseq-eval-lm": """
-        --context-window : -1
-        --softmax-batch | --max-tokens : 0
+        --max-tokens : 0
     """,
     "fairseq-preprocess": """
         --workers : 0 -3
-        --padding-factor : 0
     """,
     "realformer-nmt": """
         archs --vocabulary : 0 -1 999999999999999999999
@@ -122,7 +111,7 @@ OUT_OF_RANGE = {  # numbers that train nonsense, or for ever
         --layers : 999999999999
         --nodes : 99999999999
         --gpus | -- --max-epoch : -1
-        --updates | --average | -- --update-freq | -- --required-batch-size-multiple : 0
+        --updates | --average | -- --update-freq : 0
         --tokens-a-step : 0 99999999999999999999
         --max-tokens : 99999999999999999999
         -- --max-tokens : 0 1
@@ -415,7 +404,7 @@ NOT_TOGETHER = {  # possible each, but not with one another, with this model or 
         --restore-file good.pt --finetune-from-model good.pt | --finetune-from-model good.pt --reset-optimizer
     """,
     "fairseq-generate": """
-        --print-step | --constraints | --retain-iter-history --iter-decode-max-iter 3
+        --print-step | --retain-iter-history --iter-decode-max-iter 3
         --scoring : bert_score
         --task : translation_lev
         --tokenizer moses --source-lang en --target-lang de

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import digest
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download
+from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download, mismatch
 from realformer_nmt.corpora.archives.extract import STATE, extract
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
@@ -117,14 +116,3 @@ def _candidates(archive: Archive, folder: Path, archives: Path | None) -> Iterat
         for path in (*paths, folder / packing.name):
             if path.is_file():
                 yield PackedFile(path, packing)
-
-
-def mismatch(path: Path, packing: Packing) -> str | None:
-    """Return how a file differs from the packing that it should be, or None."""
-    size = path.stat().st_size
-    if packing.bytes not in (None, size):
-        return f"{path}: has {size:,} bytes, expected are {packing.bytes:,}"
-    algorithm, expected = packing.check
-    with path.open("rb") as stream:
-        actual = digest(stream, algorithm).hexdigest()
-    return None if actual == expected else f"{path}: {algorithm} is {actual}, expected is {expected}"

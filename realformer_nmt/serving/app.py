@@ -16,7 +16,7 @@ from realformer_nmt.serving import page_files, schemas
 from realformer_nmt.serving.batching import Batches, Work
 from realformer_nmt.serving.decoding import SearchOptions
 from realformer_nmt.serving.handlers import AttentionWork, TranslationWork
-from realformer_nmt.serving.http_errors import RefusalError, disconnected
+from realformer_nmt.serving.http_errors import RefusalError
 from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.middleware import Guard
 from realformer_nmt.serving.refusals import add_refusals
@@ -128,7 +128,7 @@ class Handlers:
             if answers.done():
                 return answers.result()
             if leaving.done():
-                raise disconnected()
+                raise RefusalError(408, "the client has left")
             raise RefusalError(504, f"no answer within {seconds} seconds: send fewer texts, or ask again later")
         finally:
             leaving.cancel()

@@ -5,38 +5,13 @@ import math
 import signal
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from types import FrameType
-from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.serving.connection import Connection
 
 LINGERING = 5  # seconds in which clients may read their answers when the server ends
-
-
-class Server(uvicorn.Server):
-    """Server that exits with status 0 after a signal, when all requests are answered; a second signal ends it at once.
-
-    uvicorn's own server would send itself the signal again.
-    """
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, self._end)
-        yield
-
-    def _end(self, _number: int, _frame: FrameType | None) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
-        self.should_exit = True
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -64,21 +39,25 @@ def in_address(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def build(app: ASGIApp, seconds: float) -> Server:
-    """Build a server without a log of its requests."""
+def build(app: ASGIApp, seconds: float) -> uvicorn.Server:
+    """Build a server without a log of its requests; errors of its own are printed."""
     config = uvicorn.Config(
         app,
-        http=cast("type[asyncio.Protocol]", partial(Connection, seconds)),
+        http="h11",
         access_log=False,
         log_config=None,
-        log_level="warning",
+        log_level="error",
         server_header=False,
         lifespan="off",
         ws="none",
         timeout_graceful_shutdown=math.ceil(seconds) + LINGERING,
     )
-    return Server(config)
+    return uvicorn.Server(config)
 
 
-def run(server: Server, listening: socket.socket) -> None:
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl+C; at its end uvicorn sends the signal again, which is then ignored."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
     asyncio.run(server.serve(sockets=[listening]))

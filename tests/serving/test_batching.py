@@ -109,7 +109,7 @@ def test_one_more_than_may_wait_is_refused_until_one_is_cancelled(stage: Stage) 
     jobs = [stage.submit("a", str(number)) for number in range(8)]
     with pytest.raises(RefusalError, match="8 requests wait") as refused:
         stage.submit("a", "late")
-    assert (refused.value.status, refused.value.headers) == (503, {"Retry-After": "1"})
+    assert (refused.value.status_code, refused.value.headers) == (503, {"Retry-After": "1"})
     assert stage.batches.waiting() == 8
     assert jobs[3].cancel()
     late = stage.submit("a", "late")

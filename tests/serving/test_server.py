@@ -1,5 +1,6 @@
 """The server as a real process: what it says, and how it ends."""
 
+import http.client
 import json
 import os
 import re
@@ -7,7 +8,6 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,46 +51,45 @@ def start(run: Path, toy_corpus: Path, tmp_path: Path) -> Iterator[Callable[[], 
         process.communicate(timeout=60)
 
 
+def request(body: bytes) -> bytes:
+    head = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+    return f"{head}{len(body)}\r\n\r\n".encode() + body
+
+
+def answer(connection: socket.socket) -> list[str]:
+    response = http.client.HTTPResponse(connection)
+    response.begin()
+    assert response.status == 200
+    return [each["hypotheses"][0]["text"] for each in json.load(response)["translations"]]
+
+
 def test_a_signal_ends_it_when_all_that_it_took_is_answered(
     start: Callable[[], Started], run: Path, toy_corpus: Path
 ) -> None:
     process, client = start()
     texts = (toy_corpus.parent / "train.src").read_text().splitlines()
-    requests = [texts[MUCH * number : MUCH * (number + 1)] for number in range(5)]
-    with ThreadPoolExecutor(len(requests)) as threads:
-        futures = [threads.submit(client.post, "/translate", {"texts": some, "beam": 8}) for some in requests]
-        while not client.get("/health").json["waiting"]:
-            assert not all(each.done() for each in futures)
-        process.send_signal(signal.SIGTERM)
-        answers = [each.result() for each in futures]
+    requests = [texts[MUCH * number : MUCH * (number + 1)] for number in range(3)]
+    connections = [client.begun(request(json.dumps({"texts": some, "beam": 8}).encode())) for some in requests]
+    assert client.get("/health").status == 200  # so those before are read
+    process.send_signal(signal.SIGTERM)
+    answers = [answer(connection) for connection in connections]
     assert process.wait(60) == 0
     assert process.stdout.read() == ""
     model = realformer_nmt.load(run / "checkpoint5.pt", data=toy_corpus, subwords="none", cpu=True)
-    for some, answer in zip(requests, answers, strict=True):
-        assert answer.status == 200
-        assert [each["hypotheses"][0]["text"] for each in answer.json["translations"]] == model.translate(some, beam=8)
+    assert answers == [model.translate(some, beam=8) for some in requests]
     with pytest.raises(ConnectionRefusedError):
         client.get("/health")
 
 
-def test_what_comes_half_is_refused_whole_and_a_second_signal_ends_it_at_once(start: Callable[[], Started]) -> None:
+def test_a_second_interrupt_ends_it_without_the_answers(start: Callable[[], Started]) -> None:
     process, client = start()
-    body = json.dumps({"texts": ["a b c"] * MUCH, "beam": 16}).encode()
-    head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
-    with client.begun(head.encode()) as half, client.begun(head.encode() + b"\r\n" + body[:50]) as begun:
-        assert client.get("/health").status == 200  # so those before are read
+    with client.begun(request(b'{"texts": ["a b c"]}')[:-9]):
+        assert client.get("/health").status == 200  # so the one before is read
         process.send_signal(signal.SIGINT)
-        assert half.recv(1) == b""
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == -signal.SIGTERM
-        assert received(begun) == b""
-
-
-def received(connection: socket.socket) -> bytes:
-    try:
-        return connection.recv(1)
-    except ConnectionResetError:
-        return b""
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
 
 
 def test_an_address_that_cannot_be_had_is_refused_before_a_model_is_loaded() -> None:

@@ -1,28 +1,36 @@
-"""The download of one archive: resumed, from the first URL that delivers it, checked, and then renamed."""
+"""The download of one archive: resumed, from the first URL that delivers it, checked, and then renamed.
 
+It uses urllib, which returns the bytes as they were sent. requests and httpx undo a Content-Encoding, which some
+servers put on .tgz files, so that length, Range and hash would no longer match.
+"""
+
+import contextlib
+import fcntl
+import http.client
+import itertools
+import os
 import sys
 import time
-from collections.abc import Callable
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from tqdm import tqdm
 
-from realformer_nmt.corpora.archives.http_range import (
-    CutError,
-    MisplacedError,
-    PermanentError,
-    RangeAnswer,
-    TransferError,
-    get,
-)
-from realformer_nmt.corpora.archives.minimum_rate import Pace
-from realformer_nmt.corpora.archives.partial_download import Partial
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.atomic_files import CHUNK, digest, open_regular_file, put_in_place, writing
+from realformer_nmt.common.terminal import printable
+from realformer_nmt.common.version import VERSION
 from realformer_nmt.corpora.manifest_schema import Packing
 from realformer_nmt.corpora.progress import progress
 
 LARGEST = 32 << 30  # bytes: ten times the largest archive of WMT'14
-PROGRESS = 1 << 20  # bytes: an attempt that got as many resets the delays
+LEAST = 1 << 16  # bytes in `Patience.stall` seconds, below which an attempt ends
+WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
+FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two for invalid redirections
 
 
 class UnavailableError(Exception):
@@ -33,14 +41,20 @@ class UnavailableError(Exception):
         self.reasons = reasons
 
 
+class RefusedError(Exception):
+    """Failure that another attempt with this URL would meet again."""
+
+
+class CutError(Exception):
+    """Failure that another attempt may not meet."""
+
+
 @dataclass(frozen=True)
 class Patience:
-    """How often a download from a URL is tried again, and how slow it may be."""
+    """How often a download from a URL is tried again, and how long a silence may last."""
 
     delays: tuple[float, ...] = (1, 2, 4, 8, 16)  # seconds before the second attempt, the third ...
-    stall: float = 60  # seconds; fewer than `least` bytes in them end an attempt
-    least: int = 1 << 16
-    clock: Callable[[], float] = time.monotonic
+    stall: float = 60  # seconds
     sleep: Callable[[float], None] = time.sleep
 
 
@@ -49,92 +63,140 @@ PATIENCE = Patience()
 
 def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quiet: bool = False) -> Path:
     """Download FOLDER/NAME and check its length and hash; if no URL delivers, FOLDER/NAME.part stays."""
+    path = folder / packing.name
+    part = path.with_name(f"{path.name}.part")
     reasons = []
-    with (
-        Partial(folder / packing.name, packing.check[0], packing.bytes) as partial,
-        progress(packing.name, packing.bytes, partial.size, quiet) as bar,
-    ):
+    with _partial(part, packing.bytes) as stream, progress(packing.name, packing.bytes, quiet=quiet) as bar:
+        transfer = _Transfer(packing, part, stream, bar, patience)
         for url in packing.urls:
             try:
-                _Transfer(url, packing, partial, bar).run(patience)
-            except PermanentError as error:
-                reasons.append(f"{url}: {error}")
+                transfer.run(url)
+            except RefusedError as error:
+                reasons.append(f"{url}: {printable(str(error))}")
             else:
-                return partial.finish()
+                with writing(path):
+                    put_in_place(stream, part, path)
+                return path
     raise UnavailableError(reasons)
+
+
+def mismatch(path: Path, packing: Packing) -> str | None:
+    """Return how a file differs from the packing that it should be, or None."""
+    size = path.stat().st_size
+    if packing.bytes not in (None, size):
+        return f"{path}: has {size:,} bytes, expected are {packing.bytes:,}"
+    algorithm, expected = packing.check
+    with path.open("rb") as stream:
+        actual = digest(stream, algorithm).hexdigest()
+    return None if actual == expected else f"{path}: {algorithm} is {actual}, expected is {expected}"
+
+
+@contextlib.contextmanager
+def _partial(part: Path, size: int | None) -> Iterator[IO[bytes]]:
+    """Open a partial file, which outlives the process, to append to it; one process at a time may."""
+    with writing(part, size):
+        part.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = open_regular_file(part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    with os.fdopen(descriptor, "a+b", buffering=0) as stream:  # so that a killed process loses no bytes
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(f"{part}: another process is downloading it; wait, or end that process") from error
+        yield stream
+        if not os.fstat(stream.fileno()).st_size:
+            part.unlink(missing_ok=True)
 
 
 @dataclass
 class _Transfer:
-    """All attempts with one URL; `foreign` while the partial file has bytes from an earlier run or another URL."""
+    """Attempts to get the rest of a partial file."""
 
-    url: str
     packing: Packing
-    partial: Partial
+    part: Path
+    stream: IO[bytes]
     bar: tqdm
+    patience: Patience
 
-    def __post_init__(self) -> None:
-        self.foreign = self.partial.size > 0
+    @property
+    def size(self) -> int:
+        return os.fstat(self.stream.fileno()).st_size
 
-    def run(self, patience: Patience) -> None:
-        delays = iter(patience.delays)
-        attempts = 0
-        while True:
-            before, attempts = self.partial.size, attempts + 1
+    def run(self, url: str) -> None:
+        """Make attempts with a URL until the file is complete; each that gets some of it renews the patience."""
+        delays = iter(self.patience.delays)
+        for attempt in itertools.count(1):
+            before = self.size
             try:
-                return self._attempt(lambda: Pace(patience.stall, patience.least, patience.clock))
-            except PermanentError:
-                raise
-            except TransferError as error:
-                if self.partial.size - before >= PROGRESS:
-                    delays = iter(patience.delays)
+                self._attempt(url, before)
+            except CutError as error:
+                if self.size - before >= LEAST:
+                    delays = iter(self.patience.delays)
                 delay = next(delays, None)
                 if delay is None:
-                    raise PermanentError(f"{error} ({attempts} attempts)") from error
-                self.bar.write(f"{self.url}: {error}; again in {delay:g} s", file=sys.stderr)
-                patience.sleep(delay)
+                    raise RefusedError(f"{error} ({attempt} attempts)") from error
+                self.bar.write(f"{url}: {printable(str(error))}; again in {delay:g} s", file=sys.stderr)
+                self.patience.sleep(delay)
+            else:
+                return
 
-    def _attempt(self, pace: Callable[[], Pace]) -> None:
+    def _attempt(self, url: str, start: int) -> None:
+        """Get the bytes from `start` on and check the file; a resumed one that is wrong is begun again."""
         try:
-            if self.partial.size != self.packing.bytes:  # complete if the last run ended just before renaming
-                with get(self.url, self.partial.size, pace) as answer:
-                    self._take(answer)
-        except MisplacedError:
+            self._receive(url, start)
+        except urllib.error.HTTPError as error:
+            if error.code != 416 or not start:  # 416: the file may be complete, as when a run ends just before renaming
+                kind = CutError if error.code in WORTH_A_RETRY else RefusedError
+                raise kind(f"HTTP status {error.code}, {error.reason}") from error
+        except FAULTS as error:
+            raise CutError(str(getattr(error, "reason", error)) or type(error).__name__) from error
+        difference = mismatch(self.part, self.packing)
+        if difference:
             self._restart()
-            raise
-        self._check()
+            raise (CutError if start else RefusedError)(difference)
 
-    def _take(self, answer: RangeAnswer) -> None:
-        expected = self.packing.bytes
-        if expected is not None and answer.length not in (None, expected):
-            raise PermanentError(f"offers {answer.length:,} bytes, expected are {expected:,}")
-        length = expected or answer.length
-        most = LARGEST if length is None else length
-        if most > LARGEST:
-            raise PermanentError(f"offers {most:,} bytes, more than the {LARGEST:,} that are allowed")
-        if answer.start != self.partial.size:
-            self._restart()
-        self.bar.total = length
-        for chunk in answer.chunks:
-            if self.partial.size + len(chunk) > most:
+    def _receive(self, url: str, start: int) -> None:
+        opener = urllib.request.build_opener()
+        ranges = [("Range", f"bytes={start}-")] if start else []
+        opener.addheaders = [("User-Agent", f"realformer-nmt/{VERSION}"), *ranges]
+        with opener.open(url, timeout=self.patience.stall) as response:
+            if url.startswith("https:") and not response.url.startswith("https:"):
+                raise RefusedError(f"redirects to {response.url}, which is not https")
+            if response.status != 206:  # the server ignores Range and sends everything
                 self._restart()
-                raise PermanentError(f"sends more than the {most:,} bytes that are expected")
-            self.partial.append(chunk)
-            self.bar.update(len(chunk))
-        if length is not None and self.partial.size < length:
-            raise CutError(f"was cut after {self.partial.size:,} of {length:,} bytes")
+            self._append(response)
 
-    def _check(self) -> None:
-        """Raise if the hash is wrong, and discard the bytes; retry this URL if some of them are not from it."""
-        algorithm, expected = self.packing.check
-        actual, size = self.partial.hexdigest, self.partial.size
-        if actual == expected:
-            return
-        kind = CutError if self.foreign else PermanentError
-        self._restart()
-        raise kind(f"{self.packing.name}: {algorithm} of the {size:,} bytes is {actual}, expected is {expected}")
+    def _append(self, response: http.client.HTTPResponse) -> None:
+        """Append what arrives, up to the length of the file, as long as enough of it arrives in time."""
+        offered = response.length and self.size + response.length  # None if the server does not say
+        length = self.packing.bytes or offered
+        if offered and (offered != length or offered > LARGEST):
+            raise RefusedError(f"offers {offered:,} bytes, allowed are {self.packing.bytes or LARGEST:,}")
+        most = length or LARGEST
+        self.bar.total = length
+        self.bar.update(self.size - self.bar.n)
+        begun, received = time.monotonic(), 0
+        while chunk := response.read1(CHUNK):  # what has arrived, so that a cut loses nothing
+            if self.size + len(chunk) > most:
+                self._restart()
+                raise RefusedError(f"sends more than the {most:,} bytes that are allowed")
+            self._write(chunk)
+            received += len(chunk)
+            seconds = time.monotonic() - begun
+            if seconds >= self.patience.stall:
+                if received < LEAST:
+                    raise CutError(f"the server sent {received:,} bytes in {seconds:.0f} s: less than {LEAST:,}")
+                begun, received = time.monotonic(), 0
+        if length and self.size < length:
+            raise CutError(f"was cut after {self.size:,} of {length:,} bytes")
+
+    def _write(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        missing = None if self.packing.bytes is None else self.packing.bytes - self.size
+        with writing(self.part, missing, note="what has come stays there"):
+            while rest:
+                rest = rest[self.stream.write(rest) :]
+        self.bar.update(len(chunk))
 
     def _restart(self) -> None:
-        self.partial.restart()
+        self.stream.truncate(0)
         self.bar.reset()
-        self.foreign = False

@@ -6,7 +6,6 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +62,6 @@ class Range(NamedTuple):
 LARGEST = 2**63 - 1
 HUGE = sys.float_info.max
 FRACTION = Range(0, math.nextafter(1, 0), "0 or more and less than 1, such as 0.1")
-SHARE = Range(0, 1, "0 to 1")
 COUNT = Range(1, LARGEST, "1 or more")
 POSITIVE = Range(math.ulp(0), HUGE, "more than 0")
 NUMBER = Range(0, LARGEST, "0 or more")
@@ -76,33 +74,23 @@ SEED = Range(0, 2**32 - 1, "0 to 4,294,967,295")
 INTEGER = Range(-LARGEST, LARGEST, "a whole number of 64 bits")
 FINITE = Range(-HUGE, HUGE, "a finite number")
 
-NAMES = {
-    COUNT: """log_interval fp16_init_scale fp16_scale_window amp_init_scale amp_scale_window all_gather_list_size
-        model_parallel_size distributed_world_size bucket_cap_mb max_tokens batch_size required_batch_size_multiple
-        required_seq_len_multiple validate_interval max_tokens_valid batch_size_valid num_shards update_freq
-        save_interval checkpoint_shard_count beam nbest softmax_batch ema_update_freq
-        max_source_positions max_target_positions lr_deacy_period force_anneal encoder_layers decoder_layers
+NAMES = {  # the options of protocols, recipes and pages
+    COUNT: """log_interval distributed_world_size max_tokens batch_size max_tokens_valid batch_size_valid update_freq
+        save_interval beam nbest max_source_positions max_target_positions encoder_layers decoder_layers
         encoder_embed_dim decoder_embed_dim encoder_ffn_embed_dim decoder_ffn_embed_dim encoder_attention_heads
-        decoder_attention_heads score_length padding_factor encoder_window encoder_global_tokens""",
-    NUMBER: """empty_cache_freq data_buffer_size validate_interval_updates validate_after_updates
-        max_valid_steps buffer_size curriculum shard_id max_epoch max_update save_interval_updates max_len_b min_len
-        prefix_size no_repeat_ngram_size iter_decode_max_iter context_window ema_start_update ignore_prefix_size
-        warmup_updates warmup_steps hold_steps decay_steps lr_patience num_batch_buckets amp_batch_retries device_id
-        iter_decode_with_beam thresholdsrc thresholdtgt""",
-    AMOUNT: """stop_time_hours clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update min_lr
-        max_lr lr_threshold init_lr_scale final_lr_scale iter_decode_eos_penalty diverse_beam_strength
+        decoder_attention_heads score_length encoder_window encoder_global_tokens""",
+    NUMBER: """max_epoch max_update save_interval_updates validate_interval_updates max_len_b warmup_updates
+        thresholdsrc thresholdtgt""",
+    AMOUNT: """clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update stop_time_hours
         r_drop_alpha""",
-    SWITCH: """heartbeat_timeout keep_interval_updates keep_interval_updates_pattern keep_last_epochs
-        keep_best_checkpoints patience stop_min_lr warmup_init_lr sampling_topk diverse_beam_groups distributed_port
-        lr_period_updates diversity_rate upsample_primary nwordssrc nwordstgt""",
-    FRACTION: "label_smoothing momentum adam_betas lr_decay",
-    SHARE: "fp16_scale_tolerance ema_decay lr_shrink",
-    POSITIVE: "min_loss_scale threshold_loss_scale temperature power t_mult",
+    SWITCH: """heartbeat_timeout keep_interval_updates keep_last_epochs patience stop_min_lr warmup_init_lr
+        diverse_beam_groups distributed_port""",
+    FRACTION: "label_smoothing adam_betas",
+    POSITIVE: "threshold_loss_scale temperature",
     REACH: "encoder_relative_positions",
     WORKERS: "num_workers",
     PROCESSES: "workers",
-    SEED: "seed fixed_validation_seed mask_seed",
-    Range(-1, 1, "-1, which turns it off, to 1"): "sampling_topp",
+    SEED: "seed mask_seed",
 }
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
 DROPOUT_ENDINGS = ("dropout", "layerdrop")
@@ -142,20 +130,6 @@ def check_together(args: argparse.Namespace) -> None:
     beam = getattr(args, "beam", nbest)
     if nbest > beam:
         raise OptionError(f"--nbest {nbest} of --beam {beam} is not possible: pass a beam of {nbest} or more")
-    if getattr(args, "num_shards", 1) > 1 and hasattr(args, "nbest"):
-        raise OptionError(
-            f"--num-shards {args.num_shards}: this fairseq translates everything in every shard; "
-            "pass --distributed-world-size and --distributed-rank in its place, or `realformer-nmt translate --jobs N`"
-        )
-    if getattr(args, "constraints", None) and not hasattr(args, "input"):
-        raise OptionError(
-            "--constraints: a data-bin has none; fairseq-interactive reads them from its input, each after a tab"
-        )
-    if getattr(args, "write_checkpoints_asynchronously", False) and find_spec("iopath") is None:
-        raise OptionError(
-            "--write-checkpoints-asynchronously needs iopath, without which fairseq trains nothing: pip install "
-            "iopath, or leave the option out"
-        )
 
 
 def check_number(name: str, value: float) -> None:

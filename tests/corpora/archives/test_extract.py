@@ -1,18 +1,17 @@
+"""One test per promise of an extraction: named files, in their folder, of a bounded size, complete or not there."""
+
 import gzip
 import io
 import os
 import resource
 import stat
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from texts.miniature import pack
 
 from realformer_nmt.common.errors import UserError
@@ -43,29 +42,28 @@ def test_the_wanted_members_are_taken_and_no_others(tmp_path: Path, name: str) -
     assert files(tmp_path / "out") == {member: MEMBERS[member] for member in members}
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_second_call_takes_nothing_from_the_archive(tmp_path: Path, name: str) -> None:
-    archive = archived(tmp_path, name)
+def test_a_second_call_takes_nothing_from_the_archive(tmp_path: Path) -> None:
+    archive = archived(tmp_path, "a.tgz")
     extract(archive, ["top.en"], tmp_path / "out")
     before, written = archive.stat(), (tmp_path / "out" / "top.en").stat().st_mtime_ns
     archive.write_bytes(bytes(before.st_size))  # not to be opened: no error
     os.utime(archive, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert extract(archive, ["top.en"], tmp_path / "out") == {"top.en": tmp_path / "out" / "top.en"}
     assert (tmp_path / "out" / "top.en").stat().st_mtime_ns == written
-    with pytest.raises(UserError, match=f"{name}"):
+    with pytest.raises(UserError, match=r"a\.tgz"):
         extract(archive, ["giga.en.gz"], tmp_path / "out")
 
 
-def test_what_is_half_written_is_done_again_and_what_is_whole_is_not(tmp_path: Path) -> None:
+def test_half_written_members_are_done_again_and_complete_ones_are_not(tmp_path: Path) -> None:
     archive, out = archived(tmp_path, "a.tgz"), tmp_path / "out"
     extract(archive, list(MEMBERS), out)
-    whole = (out / "giga.en.gz").stat().st_mtime_ns
+    complete = (out / "giga.en.gz").stat().st_mtime_ns
     (out / "top.en").write_bytes(b"one\n")
     (out / "training" / "v9.de-en.de").unlink()
     (out / "training" / "v9.de-en.de.0123abcd.part").write_bytes(NOISE[:1000])
     extract(archive, list(MEMBERS), out)
     assert files(out) == MEMBERS
-    assert (out / "giga.en.gz").stat().st_mtime_ns == whole
+    assert (out / "giga.en.gz").stat().st_mtime_ns == complete
 
 
 def test_members_of_another_archive_are_done_again(tmp_path: Path) -> None:
@@ -73,6 +71,14 @@ def test_members_of_another_archive_are_done_again(tmp_path: Path) -> None:
     extract(archived(tmp_path / "1", "a.tgz", {"top.en": b"one\n"}), ["top.en"], out)
     extract(archived(tmp_path / "2", "a.tgz", {"top.en": b"two\n"}), ["top.en"], out)
     assert files(out) == {"top.en": b"two\n"}
+
+
+def test_a_file_of_the_users_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "top.en").write_bytes(b"mine\n")
+    with pytest.raises(UserError, match=r"out/top\.en"):
+        extract(archived(tmp_path, "a.tgz"), ["top.en"], tmp_path / "out")
+    assert files(tmp_path / "out") == {"top.en": b"mine\n"}
 
 
 def test_a_single_file_is_its_own_member_and_is_not_copied(tmp_path: Path) -> None:
@@ -106,8 +112,9 @@ def test_a_name_that_leaves_the_folder_is_refused(tmp_path: Path, name: str, mem
 def _tar_of(kind: bytes) -> Callable[[Path], Path]:
     def write(folder: Path) -> Path:
         with tarfile.open(folder / "a.tar", "w") as tar:
+            tar.addfile(tarfile.TarInfo("other"))
             info = tarfile.TarInfo("top.en")
-            info.type, info.linkname = kind, "/etc/hostname"
+            info.type, info.linkname = kind, "other"
             tar.addfile(info)
         return folder / "a.tar"
 
@@ -122,37 +129,37 @@ def _zip_of_a_link(folder: Path) -> Path:
     return folder / "a.zip"
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        *map(
-            _tar_of,
-            (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE),
-        ),
-        _zip_of_a_link,
-    ],
+TAR_KINDS = (
+    *(tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE),
+    tarfile.GNUTYPE_SPARSE,
 )
+
+
+@pytest.mark.parametrize("write", [*map(_tar_of, TAR_KINDS), _zip_of_a_link])
 def test_only_files_are_extracted(tmp_path: Path, write: Callable[[Path], Path]) -> None:
     with pytest.raises(UserError, match=r"top\.en is a link, a folder or a device"):
         extract(write(tmp_path), ["top.en"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("member", ["bomb", "top.en"])
 @pytest.mark.parametrize("name", KINDS)
-def test_a_member_that_is_too_large_is_refused_before_it_is_written(tmp_path: Path, name: str) -> None:
-    archive = archived(tmp_path, name, {"bomb": bytes(1_000_000)})
-    with pytest.raises(UserError, match="bomb has 1,000,000 bytes, more than the 999,999 that are allowed"):
-        extract(archive, ["bomb"], tmp_path / "out", largest=999_999)
-    assert not (tmp_path / "out").exists()
-    extract(archive, ["bomb"], tmp_path / "out", largest=1_000_000)
-    assert files(tmp_path / "out") == {"bomb": bytes(1_000_000)}
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_bomb_that_nobody_wants_is_not_read_over(tmp_path: Path, name: str) -> None:
+def test_a_member_that_is_too_large_is_neither_written_nor_passed(tmp_path: Path, name: str, member: str) -> None:
     archive = archived(tmp_path, name, {"bomb": bytes(1_000_000), **MEMBERS})
     with pytest.raises(UserError, match="bomb has 1,000,000 bytes, more than the 999,999 that are allowed"):
-        extract(archive, ["top.en"], tmp_path / "out", largest=999_999)
+        extract(archive, [member], tmp_path / "out", largest=999_999)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_member_of_less_than_no_bytes_does_not_lead_back(tmp_path: Path) -> None:
+    """Python's tarfile before 3.11.14 reads its header again and again."""
+    header = bytearray(tarfile.TarInfo("other").tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = b"\xff" * 10 + b"\xfe\x00"  # -512
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    (tmp_path / "a.tar").write_bytes(tarfile.TarInfo("first").tobuf() + bytes(header))
+    with pytest.raises(UserError, match=r"a\.tar: (other has -512 bytes|damaged|has no member)"):
+        extract(tmp_path / "a.tar", ["top.en"], tmp_path / "out")
 
 
 def test_a_zip_that_lies_about_a_size_writes_no_more_than_it_declares(tmp_path: Path) -> None:
@@ -164,49 +171,30 @@ def test_a_zip_that_lies_about_a_size_writes_no_more_than_it_declares(tmp_path: 
     assert files(tmp_path / "out") == {}
 
 
-@pytest.mark.parametrize("target", ["/etc/passwd", "../../etc/passwd"])
-def test_a_name_of_elsewhere_is_never_written_though_it_is_asked_for(tmp_path: Path, target: str) -> None:
-    for name in KINDS:
-        archive = archived(tmp_path / name, name, {target: b"evil"})
-        with pytest.raises(UserError, match="a path that stays in its folder"):
-            extract(archive, [target], tmp_path / name / "out")
-        assert not (tmp_path / name / "out").exists()
-
-
-@settings(deadline=None, max_examples=40)
-@given(name=st.sampled_from(KINDS), share=st.floats(0, 1, exclude_max=True), member=st.sampled_from(sorted(MEMBERS)))
-def test_of_a_cut_archive_whole_members_come_out_or_an_error_that_names_it(
-    name: str, share: float, member: str
-) -> None:
-    with tempfile.TemporaryDirectory() as temporary:
-        archive, out = archived(Path(temporary), name), Path(temporary, "out")
-        archive.write_bytes(archive.read_bytes()[: int(share * archive.stat().st_size)])
-        try:
-            extract(archive, [member], out)
-        except UserError as error:
-            named, expected = str(error).startswith(f"{archive}: "), {}
-        else:
-            named, expected = True, {member: MEMBERS[member]}
-        assert named
-        assert files(out) == expected
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_an_archive_cut_within_the_member_is_called_damaged(tmp_path: Path, name: str) -> None:
     archive = archived(tmp_path, name)
     archive.write_bytes(archive.read_bytes()[:200_000])
     with pytest.raises(UserError, match=rf"{name}: damaged or cut short \(.+\); remove it and fetch it again"):
         extract(archive, ["training/v9.de-en.de"], tmp_path / "out")
-
-
-def test_a_zip_whose_bytes_are_wrong_is_called_damaged(tmp_path: Path) -> None:
-    archive = archived(tmp_path, "a.zip", {"top.en": b"one\n" * 1000})
-    data = bytearray(archive.read_bytes())
-    data[data.index(b"top.en") + len("top.en") + 10] ^= 0xFF
-    archive.write_bytes(bytes(data))
-    with pytest.raises(UserError, match=r"a\.zip: damaged or cut short"):
-        extract(archive, ["top.en"], tmp_path / "out")
     assert files(tmp_path / "out") == {}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_damaged_archive_gives_its_members_or_an_error_that_names_it(tmp_path: Path, name: str) -> None:
+    good = pack(name, {"other": b"x", "top.en": b"one\n" * 300})
+    chance, refused = np.random.default_rng(1), 0
+    for _ in range(50):
+        bad = bytearray(good)
+        for place in chance.integers(len(bad), size=chance.integers(1, 5)):
+            bad[place] = chance.choice([0, 0xFF, ord("9"), chance.integers(256)])
+        (tmp_path / name).write_bytes(bytes(bad))
+        try:
+            extract(tmp_path / name, ["top.en"], tmp_path / "out")["top.en"].unlink()
+        except UserError as error:
+            refused += str(error).startswith(str(tmp_path / name))
+        assert files(tmp_path / "out").keys() <= {"top.en"}
+    assert refused > 5
 
 
 def test_without_room_nothing_stays_and_the_error_says_what_is_lacking(tmp_path: Path) -> None:

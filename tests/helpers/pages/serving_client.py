@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import uvicorn
+
 from realformer_nmt.serving import app, server
 from realformer_nmt.serving.batching import Batches
 from realformer_nmt.serving.limits import Limits
@@ -60,7 +62,7 @@ class Client(NamedTuple):
 
 
 @contextmanager
-def running(http_server: server.Server) -> Iterator[Client]:
+def running(http_server: uvicorn.Server) -> Iterator[Client]:
     """Connections wait from the start, until the thread accepts them."""
     with server.bound("127.0.0.1", 0) as listening:
         listening.listen(64)

@@ -12,6 +12,7 @@ import http.server
 import itertools
 import re
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,12 +29,11 @@ class Fault:
     cut_after: int | None = None  # so many bytes, then the connection is closed
     stall_after: int | None = None  # so many bytes, then silence
     ranges: bool = True  # False: Range is ignored
-    content_range: str | None = None  # written instead of the true one; "" leaves it out
     damage: bool = False  # the first byte sent is another
     surplus: int = 0  # bytes after the end, without a Content-Length
     encoding: str | None = None  # a Content-Encoding that the bytes do not need undone
-    endless: tuple[bytes, bytes] | None = None  # instead of an answer: a beginning, then the other again and again
-    slow: bool = False  # a byte of it for each tick
+    slow: bool = False  # a byte at a time, twenty a second
+    reason: str | None = None  # beside the status
 
 
 @dataclass
@@ -52,7 +52,6 @@ class ArchiveServer:
 
     def __post_init__(self) -> None:
         self.closing = threading.Event()
-        self.ticks = threading.Semaphore(0)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(ArchiveHandler, self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -101,12 +100,9 @@ class ArchiveHandler(http.server.BaseHTTPRequestHandler):
         request = Request(path, first_byte, self.headers.get("User-Agent", ""))
         self.archives.requests.append(request)
         fault = next(self.archives.faults.get(path, iter(())), Fault())
-        if fault.endless is not None:
-            self.trickle(*fault.endless, fault.slow)
-            return
         file = self.archives.folder / path.lstrip("/")
         if fault.status or fault.location or not file.is_file():
-            self.say(fault.status or (302 if fault.location else 404), Location=fault.location)
+            self.say(fault.status or (302 if fault.location else 404), fault.reason, Location=fault.location)
             return
         content = file.read_bytes()
         start = first_byte if first_byte is not None and fault.ranges else None
@@ -115,28 +111,12 @@ class ArchiveHandler(http.server.BaseHTTPRequestHandler):
             return
         self.send_file(content, start, fault, request)
 
-    def trickle(self, start: bytes, rest: bytes, slow: bool) -> None:
-        """Send bytes until the other side has enough of them."""
-        self.close_connection = True
-        pieces: Iterator[bytes] = itertools.chain([start], itertools.repeat(rest) if rest else ())
-        if slow:
-            pieces = (bytes([byte]) for piece in pieces for byte in piece)
-        ticks = threading.Semaphore(3)  # a connection's own; ahead of the clock, or both would wait
-        self.archives.ticks = ticks
-        with contextlib.suppress(OSError):
-            for piece in pieces:
-                if self.archives.closing.is_set() or (slow and not ticks.acquire(timeout=10)):
-                    return
-                self.request.sendall(piece)
-
     def send_file(self, content: bytes, start: int | None, fault: Fault, request: Request) -> None:
         body = content[start or 0 :]
         if fault.damage:
             body = bytes([body[0] ^ 1]) + body[1:]
         body += bytes(fault.surplus)
         span = None if start is None else f"bytes {start}-{len(content) - 1}/{len(content)}"
-        if fault.content_range is not None:
-            span = fault.content_range
         self.close_connection = True
         self.headed(
             200 if span is None else 206,
@@ -147,16 +127,22 @@ class ArchiveHandler(http.server.BaseHTTPRequestHandler):
         )
         most = next((after for after in (fault.cut_after, fault.stall_after) if after is not None), len(body))
         request.sent = len(body[:most])
+        if fault.slow:
+            with contextlib.suppress(OSError):  # the client has left
+                for byte in body:
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(0.05)
+            return
         self.wfile.write(body[:most])
         self.wfile.flush()
         if fault.stall_after is not None:
             self.archives.closing.wait(60)
 
-    def say(self, status: int, **headers: str | None) -> None:
-        self.headed(status, Content_Length="0", **headers)
+    def say(self, status: int, reason: str | None = None, **headers: str | None) -> None:
+        self.headed(status, reason, Content_Length="0", **headers)
 
-    def headed(self, status: int, **headers: str | None) -> None:
-        self.send_response(status)
+    def headed(self, status: int, reason: str | None = None, **headers: str | None) -> None:
+        self.send_response(status, reason)
         for name, value in headers.items():
             if value:
                 self.send_header(name.replace("_", "-"), value)

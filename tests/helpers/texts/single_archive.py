@@ -1,7 +1,6 @@
 """One archive of random bytes, asked for again and again by the tests of downloads."""
 
 import hashlib
-import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,16 +23,6 @@ class Waits:
 
     def patience(self, delays: tuple[float, ...] = (1, 2, 4), stall: float = 20) -> Patience:
         return Patience(delays, stall, sleep=self.seconds.append)
-
-    def hurried(self, server: ArchiveServer, delays: tuple[float, ...] = (1,)) -> Patience:
-        """A second passes whenever the clock is looked at, once a read from the network; then the server ticks."""
-        seconds = itertools.count()
-
-        def clock() -> float:
-            server.ticks.release()
-            return next(seconds)
-
-        return Patience(delays, stall=60, clock=clock, sleep=self.seconds.append)
 
 
 def packing(server: ArchiveServer, *paths: str, size: int | None = SIZE, sha256: str = SHA256) -> Packing:
