@@ -9,7 +9,7 @@ import json
 
 import pytest
 import torch
-from authors_layers.record_authors_code import FAMILIES, Source
+from authors_code.record import FAMILIES, Source
 from programs.program import REPOSITORY
 
 RECORDS = REPOSITORY / "tests/model/authors_code"
@@ -19,7 +19,7 @@ RECORDS = REPOSITORY / "tests/model/authors_code"
 def test_ours_computes_what_the_authors_code_does(family: str) -> None:
     record, module = (
         json.loads((RECORDS / f"{family}.json").read_text()),
-        importlib.import_module(f"authors_code.{family}"),
+        importlib.import_module(f"authors_code.families.{family}"),
     )
     expected, outputs = record.pop("outputs"), module.ours()
     assert Source(**record) == module.SOURCE

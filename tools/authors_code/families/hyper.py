@@ -1,0 +1,17 @@
+"""Hyper-connections whose weights depend on the streams."""
+
+from pathlib import Path
+
+from authors_layers.same_weights import Outputs
+
+from authors_code.layers import streams
+
+SOURCE = streams.SOURCE
+
+
+def theirs(checkout: Path) -> Outputs:
+    return streams.theirs(checkout, dynamic=True)
+
+
+def ours() -> Outputs:
+    return streams.ours("hyper")

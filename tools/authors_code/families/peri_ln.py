@@ -1,0 +1,22 @@
+"""Peri-LN: the `sandwich` layers of GPAS's baselines with linear branches, which do not norm the embeddings."""
+
+from pathlib import Path
+
+from authors_layers.linear_stack import LinearStack
+from authors_layers.same_weights import Outputs, fill, passed
+from torch import nn
+
+from authors_code.layers.linear_llama import FILE, SANDWICH, LinearLlama, code
+from authors_code.record import Source
+
+SOURCE = Source("dandingsky/GPAS", "31980688f4cbb1b0cff59bca9077e6fc52dab3f0", FILE)
+
+
+def theirs(checkout: Path) -> Outputs:
+    return passed(fill(LinearLlama(code(checkout), "sandwich"), SANDWICH))
+
+
+def ours() -> Outputs:
+    stack = LinearStack("peri")
+    stack.topology.embedding_norm = nn.Identity()
+    return passed(stack)
