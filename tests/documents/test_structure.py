@@ -22,10 +22,11 @@ MOST = {
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
     "lines of the package": 37_500,
-    "lines of tests": 46_800,
+    "lines of tests": 44_900,
     "lines of reliability": 5_150,
     "lines of benchmarks": 2_750,
-    "lines of tools": 820,
+    "lines of tools": 825,
+    "lines of tools/authors_code": 1_890,
     "megabytes of docs/results": 7.1,
 }
 

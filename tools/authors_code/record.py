@@ -1,7 +1,8 @@
 """Run the authors' code of each family on the same weights, and record its outputs: `make authors-code`.
 
-Each family is a file of families/: where the code is, what it computes, and what ours does. A checkout
-that is already there is used as it is; a family whose code cannot run here keeps its record.
+Each family is a file of families/: where the code is, and how it is run. The suite compares the records with what ours
+computes, tests/helpers/same_weights/families.py. A checkout that is already there is used as it is; a family whose code
+cannot run here keeps its record.
 """
 
 import importlib
@@ -12,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from authors_layers.same_weights import Outputs
+from same_weights.draws import Outputs
 
 FAMILIES = sorted(file.stem for file in (Path(__file__).parent / "families").glob("[a-z]*.py"))
 
@@ -56,7 +57,7 @@ def load(file: Path, name: str = "authors_file") -> ModuleType:
 class StandIn:
     """Return the first argument: what code imports and does not use here, as a function, decorator or base class."""
 
-    def __new__(cls, value: object = None, *_others: object, **_options: object) -> object:
+    def __new__(cls, value: Any = None, *_others: object, **_options: object) -> Any:
         return value
 
 
@@ -72,7 +73,7 @@ def stand_in(module: str, *contents: str) -> ModuleType:
 
 def record(family: str, checkouts: Path, records: Path) -> None:
     module = importlib.import_module(f"authors_code.families.{family}")
-    outputs: Outputs = module.theirs(module.SOURCE.checkout(checkouts))
+    outputs: Outputs = module.run_code(module.SOURCE.checkout(checkouts))
     lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in module.SOURCE._asdict().items()]
     rows = [f"  {json.dumps(name)}: {json.dumps(_rounded(output.tolist()))}" for name, output in outputs.items()]
     text = ",\n".join([*lines, ' "outputs": {\n' + ",\n".join(rows) + "\n }"])
@@ -83,18 +84,19 @@ def _rounded(values: object) -> object:
     return [_rounded(value) for value in values] if isinstance(values, list) else float(f"{values:.8g}")
 
 
-def main(checkouts: Path, records: Path, families: list[str]) -> None:
+def main(checkouts: Path, records: Path, families: list[str]) -> int:
     """Record each family in a process of its own, as what their code imports and changes is for all of a process."""
     if len(families) == 1:
-        return record(families[0], checkouts, records)
+        record(families[0], checkouts, records)
+        return 0
     ended = {
         family: subprocess.run([sys.executable, __file__, str(checkouts), str(records), family]).returncode
         for family in families or FAMILIES
     }
     failed = [family for family, code in ended.items() if code]
     print(f"recorded {len(ended) - len(failed)} families" + (f"; failed: {', '.join(failed)}" if failed else ""))
-    return sys.exit(bool(failed))
+    return bool(failed)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:])
+    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]))

@@ -2,18 +2,16 @@
 
 import os
 import tempfile
+from argparse import Namespace
 from pathlib import Path
 
 import torch
-from authors_layers.same_layers import both, decode, encode, stacks
-from authors_layers.same_weights import SHAPE, Outputs, fill, numbers
+from same_weights.draws import Outputs, fill
 from torch import nn
 
 from authors_code.layers import fairseq_layers
 from authors_code.layers.fairseq_layers import Layers, options
 from authors_code.record import Source, load
-from realformer_nmt.model.models.admin_profile import profile, shortcuts
-from realformer_nmt.model.topologies.shortcuts import Trained
 
 SOURCE = Source(
     "LiyuanLucasLiu/Transformer-Clinic",
@@ -23,7 +21,7 @@ SOURCE = Source(
 OFF = dict.fromkeys(("plot_variance", "plot_gradient", "plot_stability", "mixed_precision", "fp16"), False)
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     code = load(checkout / SOURCE.file)
     cfg = options(init_type="adaptive-profiling", **OFF)
     with tempfile.TemporaryDirectory() as folder:
@@ -38,24 +36,10 @@ def theirs(checkout: Path) -> Outputs:
     return ratios | fairseq_layers.both(encoder.eval(), decoder.eval())
 
 
-def numbered(kind: type[nn.Module], cfg: object) -> Layers:
+def numbered(kind: type[nn.Module], cfg: Namespace) -> Layers:
     numbers_of_layers = iter(range(cfg.encoder_layers))
     side = fill(Layers(lambda cfg: kind(cfg, LayerNum=next(numbers_of_layers)), cfg))
     for name, parameter in side.named_parameters():
         if "ratio_change" in name:
             parameter.data.fill_(1)
     return side
-
-
-def ours() -> Outputs:
-    encoder, decoder = stacks(residual_scaling="admin")
-    for _, shortcut in (*shortcuts(encoder), *shortcuts(decoder)):
-        if isinstance(shortcut, Trained):
-            shortcut.delta.data.zero_()
-    x = numbers("input", *SHAPE)
-    profile([encoder, decoder], lambda: (encode(encoder, x), decode(decoder, x)))
-    ratios = {
-        f"{name}_profile": torch.stack([shortcut.weight().mean() for _, shortcut in shortcuts(side)]).detach()
-        for name, side in (("encoder", encoder), ("decoder", decoder))
-    }
-    return ratios | both(encoder, decoder)

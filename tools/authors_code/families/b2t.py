@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from authors_layers.same_layers import both, stacks, untrained
-from authors_layers.same_weights import Outputs, bounds, factors, fill, largest_draws
-from torch import nn
+from same_weights.draws import Outputs, factors, fill, largest_draws
+from same_weights.stacks import initial_weights
 
 from authors_code.layers import fairseq_layers
 from authors_code.layers.fairseq_layers import Layers, options
@@ -13,11 +12,9 @@ from authors_code.record import Source, load
 SOURCE = Source(
     "takase/b2t_connection", "c8e2ad4ed0b137bf267272419dbf71771dff9f64", "fairseq/modules/transformer_layer.py"
 )
-MATRICES = ("self_attn.q_proj", "self_attn.v_proj", "self_attn.out_proj", "fc1", "fc2")
-IN_DECODER = ("encoder_attn.q_proj", "encoder_attn.v_proj", "encoder_attn.out_proj")
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     code = load(checkout / SOURCE.file)
 
     def layers(long: bool) -> tuple[Layers, Layers]:
@@ -25,16 +22,6 @@ def theirs(checkout: Path) -> Outputs:
         with largest_draws():
             return Layers(code.TransformerEncoderLayer, cfg), Layers(code.TransformerDecoderLayer, cfg)
 
-    initial = factors(scales(*layers(True)), scales(*layers(False)))
+    initial = factors(initial_weights(*layers(True)), initial_weights(*layers(False)))
     encoder, decoder = layers(True)
     return initial | fairseq_layers.both(fill(encoder), fill(decoder))
-
-
-def scales(encoder: nn.Module, decoder: nn.Module) -> Outputs:
-    return bounds("encoder", encoder.layers, *MATRICES) | bounds("decoder", decoder.layers, *MATRICES, *IN_DECODER)
-
-
-def ours() -> Outputs:
-    scaled = {"residual_topology": "b2t", "residual_scaling": "b2t"}
-    initial = factors(scales(*untrained(**scaled)), scales(*untrained()))
-    return initial | both(*stacks(**scaled))

@@ -4,15 +4,13 @@ import importlib
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import torch
-from authors_layers.linear_stack import LinearStack
-from authors_layers.same_weights import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, numbers, passed
+from same_weights.draws import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, numbers, passed
 from torch import Tensor, nn
 
-from authors_code.record import Source
-from realformer_nmt.model.scaling import Stack
-from realformer_nmt.model.topologies.dense_former import DenseFormer
+from authors_code.record import Source, stand_in
 
 SOURCE = Source("epfml/DenseFormer", "c99a623bdb5f6611bf0d37e964c67ecbf15c3c19", "experiments/models/denseformer.py")
 NAMES = {
@@ -30,7 +28,7 @@ class LinearAttention(nn.Linear):
         return super().forward(x)
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     model = their_model(checkout)
     initial = {f"initial_weights_{layer}": row.weight[0].detach().clone() for layer, row in enumerate(model.weights)}
     fill(model, NAMES)
@@ -39,10 +37,10 @@ def theirs(checkout: Path) -> Outputs:
     return initial | passed(lambda x: run(model, x))
 
 
-def their_model(checkout: Path) -> nn.Module:
+def their_model(checkout: Path) -> Any:
     models = sys.modules["models"] = ModuleType("models")
     models.__path__ = [str((checkout / SOURCE.file).parent)]
-    sys.modules["tiktoken"] = SimpleNamespace(get_encoding=lambda _name: None)
+    stand_in("tiktoken").get_encoding = lambda _name: None
     config = SimpleNamespace(
         n_embd=WIDTH,
         n_head=HEADS,
@@ -63,16 +61,10 @@ def their_model(checkout: Path) -> nn.Module:
     return model
 
 
-def run(model: nn.Module, x: Tensor) -> Tensor:
+def run(model: Any, x: Tensor) -> Tensor:
     """Return what their last norm makes of vectors, given in place of embedded words."""
     outputs: list[Tensor] = []
     model.transformer.wte.forward = lambda _words: x
     model.transformer.ln_f.register_forward_hook(lambda _norm, _inputs, output: outputs.append(output))
     model(torch.zeros(SHAPE[:2], dtype=torch.long))
     return outputs[0]
-
-
-def ours() -> Outputs:
-    start = DenseFormer(Stack("encoder", LAYERS, 0), WIDTH).weights.detach()
-    initial = {f"initial_weights_{layer}": row[: layer + 2] for layer, row in enumerate(start)}
-    return initial | passed(LinearStack("dense_former", norm="layer"))

@@ -1,17 +1,7 @@
 """DLCL over Pre-LN: the encoder and the decoder that the published results are from."""
 
-from pathlib import Path
-
-from authors_layers.same_weights import Outputs
+from functools import partial
 
 from authors_code.layers import dlcl
 
-SOURCE = dlcl.SOURCE
-
-
-def theirs(checkout: Path) -> Outputs:
-    return dlcl.theirs(checkout, normalize_before=True)
-
-
-def ours() -> Outputs:
-    return dlcl.ours("dlcl_pre")
+SOURCE, run_code = dlcl.SOURCE, partial(dlcl.run_code, normalize_before=True)

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import torch
-from authors_layers.same_layers import untrained
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, bounds
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs
+from same_weights.families import by_depth
 from torch import Tensor
 
 from authors_code.record import Source
@@ -28,7 +28,7 @@ OWN = {
 ACROSS = {f"encoder_attn.{part}_proj": f"cross_attention/dot_attention/{part[0]}_map" for part in ("q", "v", "out")}
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     python = os.environ.get("TENSORFLOW_PYTHON", sys.executable)
     words = [python, SCRIPT, checkout, WIDTH, FFN_WIDTH, HEADS, LAYERS]
     printed = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -39,13 +39,3 @@ def theirs(checkout: Path) -> Outputs:
 
     weights = {f"{side}_{name}": initial(side, there) for side in ("encoder", "decoder") for name, there in OWN.items()}
     return weights | by_depth({f"decoder_{name}": initial("decoder", there) for name, there in ACROSS.items()})
-
-
-def by_depth(initial: Outputs) -> Outputs:
-    return {name: values / values[0] for name, values in initial.items()}
-
-
-def ours() -> Outputs:
-    encoder, decoder = untrained(residual_scaling="ds_init")
-    weights = bounds("encoder", encoder.layers, *OWN) | bounds("decoder", decoder.layers, *OWN)
-    return weights | by_depth(bounds("decoder", decoder.layers, *ACROSS))

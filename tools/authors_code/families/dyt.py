@@ -2,22 +2,15 @@
 
 from pathlib import Path
 
-from authors_layers.same_weights import WIDTH, Outputs, fill, passed
+from same_weights.draws import WIDTH, Outputs, fill, passed
 
 from authors_code.record import Source, load, stand_in
-from realformer_nmt.model.norms import DynamicTanh
 
 SOURCE = Source("jiachenzhu/DyT", "aab5dde0bc1bdd4410f687dad404c87b31808f90", "dynamic_tanh.py")
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     stand_in("timm.layers", "LayerNorm2d")
     norm = load(checkout / SOURCE.file).DynamicTanh(WIDTH, channels_last=True)
     initial = {"initial_slope": norm.alpha.detach().clone(), "initial_gain": norm.weight.detach().clone()}
     return initial | passed(fill(norm, {"alpha": "slope"}))
-
-
-def ours() -> Outputs:
-    norm = DynamicTanh(WIDTH)
-    initial = {"initial_slope": norm.slope.detach().clone(), "initial_gain": norm.weight.detach().clone()}
-    return initial | passed(fill(norm))

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import torch
-from authors_layers.same_weights import HEADS, LAYERS, WIDTH, Outputs, numbers, passed
+from same_weights.draws import HEADS, LAYERS, WIDTH, Outputs, numbers, passed
 from torch import Tensor, nn
 
 from authors_code.layers import llama_layers
@@ -14,7 +15,7 @@ FILE = "modeling_qwen3.py"
 SOURCE = Source("qiuzh20/gated_attention", "49645df63aafe9e680bc44a9c0ca280d4aefa8e9", FILE)
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     code = llama_layers.code(checkout / FILE)
     gate = {"headwise_attn_output_gate": False, "elementwise_attn_output_gate": True}
     config = SimpleNamespace(**vars(llama_layers.CONFIG), **gate, use_qk_norm=False, qkv_bias=True)
@@ -24,7 +25,7 @@ def theirs(checkout: Path) -> Outputs:
     return passed(stack, "encoder")
 
 
-def fill_queries(projection: nn.Linear, name: str) -> None:
+def fill_queries(projection: Any, name: str) -> None:
     """Fill a projection that has each head's queries and then its gates; ours has gates without bias."""
     queries = numbers(f"{name}.q_proj.weight", WIDTH, WIDTH), numbers(f"{name}.q_proj.bias", WIDTH)
     gates = numbers(f"{name}.head_output.gate.weight", WIDTH, WIDTH), torch.zeros(WIDTH)
@@ -37,7 +38,3 @@ def run(layers: nn.ModuleList, x: Tensor) -> Tensor:
     for layer in layers:
         (x,) = layer(x, position_embeddings=llama_layers.UNTURNED)
     return x
-
-
-def ours() -> Outputs:
-    return llama_layers.ours(residual_topology="gated")

@@ -6,8 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
-from authors_layers.same_layers import encode, stacks
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
 
 from authors_code.record import Source, stand_in
@@ -35,7 +34,7 @@ class Words(str, Enum):
     """Base of the tables of words in their configuration."""
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     sys.modules["olmo.util"] = util = ModuleType("olmo.util")  # the file itself is of clouds
     util.StrEnum = Words
     stand_in("olmo_data", "get_data_path", "is_data_file")
@@ -55,8 +54,3 @@ def theirs(checkout: Path) -> Outputs:
         return encoder.layer_norm(x)
 
     return passed(encode)
-
-
-def ours() -> Outputs:
-    encoder, _ = stacks(residual_topology="hybrid_norm", norm="rms")
-    return passed(lambda x: encode(encoder, x))

@@ -1,17 +1,7 @@
 """Hyper-connections whose weights depend on the streams."""
 
-from pathlib import Path
-
-from authors_layers.same_weights import Outputs
+from functools import partial
 
 from authors_code.layers import streams
 
-SOURCE = streams.SOURCE
-
-
-def theirs(checkout: Path) -> Outputs:
-    return streams.theirs(checkout, dynamic=True)
-
-
-def ours() -> Outputs:
-    return streams.ours("hyper")
+SOURCE, run_code = streams.SOURCE, partial(streams.run_code, dynamic=True)

@@ -1,17 +1,7 @@
 """Hyper-connections whose weights are the same for all positions."""
 
-from pathlib import Path
-
-from authors_layers.same_weights import Outputs
+from functools import partial
 
 from authors_code.layers import streams
 
-SOURCE = streams.SOURCE
-
-
-def theirs(checkout: Path) -> Outputs:
-    return streams.theirs(checkout, dynamic=False)
-
-
-def ours() -> Outputs:
-    return streams.ours("hyper_static")
+SOURCE, run_code = streams.SOURCE, partial(streams.run_code, dynamic=False)

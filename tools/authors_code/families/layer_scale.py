@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from authors_layers.linear_stack import LinearLayers, LinearStack
-from authors_layers.same_weights import HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.draws import HEADS, LAYERS, WIDTH, Outputs, fill, passed
 from torch import nn
 
+from authors_code.layers.linear_layers import LinearLayers
 from authors_code.record import Source, load, stand_in
 
 SOURCE = Source("facebookresearch/deit", "7e160fe43f0252d17191b71cbb5826254114ea5b", "cait_models.py")
 NORMS = {"norm1": "self_attn_layer_norm", "norm2": "final_layer_norm", "attn.": "self_attn.", "mlp": "ffn"}
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     stand_in("timm.models.vision_transformer", "Mlp", "PatchEmbed", "_cfg")
     stand_in("timm.models.registry", "register_model")
     stand_in("timm.models.layers", "trunc_normal_", "DropPath")
@@ -28,7 +28,3 @@ def names() -> dict[str, str]:
         for branch in range(2)
     }
     return gains | NORMS
-
-
-def ours() -> Outputs:
-    return passed(LinearStack("pre", "layer_scale", norm="layer"))

@@ -8,8 +8,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
-from authors_layers.linear_stack import LinearStack
-from authors_layers.same_weights import Outputs, fill, passed
+from same_weights.draws import Outputs, fill, passed
 
 from authors_code.layers.linear_llama import FILE, PRE, LinearLlama, code
 from authors_code.record import Source
@@ -22,13 +21,9 @@ class Kept(str):
         return self
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     module = code(checkout)
     x, layer = object(), LinearLlama(module, "LNS").layers[0]
     assert layer(x) == (x,), "the file looks for its norms as it should by now: run it as it is"
     module.os = SimpleNamespace(getenv=lambda name, *default: Kept(os.getenv(name, *default)))
     return passed(fill(LinearLlama(module, "LNS"), PRE))
-
-
-def ours() -> Outputs:
-    return passed(LinearStack("layernorm_scaling"))

@@ -8,8 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import torch
-from authors_layers.linear_stack import LinearStack
-from authors_layers.same_weights import LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.draws import LAYERS, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
 
 from authors_code.layers.streams import SUBLAYERS
@@ -61,10 +60,6 @@ class TheirStack(nn.Module):
         return written
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     with mock.patch.object(Tensor, "bfloat16", Tensor.float):
         return passed(fill(TheirStack(checkout)))
-
-
-def ours() -> Outputs:
-    return passed(LinearStack("mhc"))

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from authors_layers.linear_stack import LinearStack
-from authors_layers.same_weights import Outputs, fill, passed
+from same_weights.draws import Outputs, fill, passed
 
 from authors_code.layers.linear_llama import FILE, PRE, LinearLlama, code
 from authors_code.record import Source
@@ -16,10 +15,6 @@ POST = {
 }
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     os.environ["POST_NUM"] = "1"
     return passed(fill(LinearLlama(code(checkout), "post_pre"), POST | PRE))
-
-
-def ours() -> Outputs:
-    return passed(LinearStack("mix_ln"))

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import torch
-from authors_layers.same_layers import decode, stacks
-from authors_layers.same_weights import LAYERS, WIDTH, Outputs, fill, numbers, passed
+from same_weights.draws import LAYERS, WIDTH, Outputs, fill, numbers, passed
 from torch import nn
 
 from authors_code.layers import fairseq_layers
@@ -17,18 +15,10 @@ SOURCE = Source(
 NAMES = {"_layer_norm": "_layer_norm.before", "attn_ln": "self_attn_layer_norm.after", "ffn_layernorm": "hidden_norm"}
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     cfg = options(decoder_normalize_before=True, scale_attn=True, scale_fc=True, scale_resids=True)
     decoder = Layers(load(checkout / SOURCE.file).TransformerDecoderLayer, cfg, nn.LayerNorm(WIDTH))
     fill(decoder, NAMES)
     for layer, gains in zip(decoder.layers, numbers("topology.stream_gains", LAYERS, WIDTH), strict=True):
         layer.w_resid.data.copy_(gains)
     return passed(lambda x: fairseq_layers.decode(decoder, x))
-
-
-def ours() -> Outputs:
-    _, decoder = stacks(residual_topology="norm_former")
-    with torch.no_grad():
-        for layer in decoder.layers:
-            layer.self_attn.head_output.gains.fill_(1)
-    return passed(lambda x: decode(decoder, x))

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from authors_layers.linear_stack import LinearStack
-from authors_layers.same_weights import Outputs, fill, passed
-from torch import nn
+from same_weights.draws import Outputs, fill, passed
 
 from authors_code.layers.linear_llama import FILE, SANDWICH, LinearLlama, code
 from authors_code.record import Source
@@ -12,11 +10,5 @@ from authors_code.record import Source
 SOURCE = Source("dandingsky/GPAS", "31980688f4cbb1b0cff59bca9077e6fc52dab3f0", FILE)
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     return passed(fill(LinearLlama(code(checkout), "sandwich"), SANDWICH))
-
-
-def ours() -> Outputs:
-    stack = LinearStack("peri")
-    stack.topology.embedding_norm = nn.Identity()
-    return passed(stack)

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from authors_layers.linear_stack import LinearStack
-from authors_layers.same_weights import LAYERS, Outputs, fill, passed
+from same_weights.draws import LAYERS, Outputs, fill, passed
+from same_weights.linear_stack import UPDATES
 
 from authors_code.layers.linear_llama import FILE, PRE, LinearLlama, code
 from authors_code.record import Source, load
 
 SOURCE = Source("dandingsky/ProRes", "5253e0dea6cff62f69c8f7fe1cc3151ec572fab6", FILE)
-UPDATES = (1, 1500, 4000)
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     llama = fill(LinearLlama(code(checkout), "pre_prores"), PRE)
     growing = schedule(checkout / "torchrun_main.py")(1000 * LAYERS, LAYERS)
     outputs = {"growing": torch.tensor(growing)}
@@ -42,13 +41,3 @@ def schedule(file: Path) -> Callable[[int, int], np.ndarray]:
         alone = Path(folder, "schedule.py")
         alone.write_text("import numpy as np\n" + textwrap.dedent("\n".join(lines)))
         return load(alone, "schedule").get_layerwise_warmup_steps
-
-
-def ours() -> Outputs:
-    outputs = {"growing": torch.tensor([float(s.updates) for s in LinearStack("pre", "pro_res").shortcuts[::2]])}
-    for update in UPDATES:
-        stack = LinearStack("pre", "pro_res")
-        for shortcut in stack.shortcuts:
-            shortcut.set_num_updates(update - 1)
-        outputs |= passed(stack, f"update_{update}")
-    return outputs

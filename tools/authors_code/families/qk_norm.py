@@ -3,18 +3,17 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from authors_layers.same_layers import FUTURE, MEMORY, decode, encode, stacks
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.families import LONGEST
+from same_weights.stacks import FUTURE, MEMORY
 
 from authors_code.families.scale_norm import names
 from authors_code.record import Source, load
-from realformer_nmt.model.attention.scores import QKNorm
 
 SOURCE = Source("CyndxAI/QKNorm", "c628cb5d21f1475ba95db779a175748ff9efe940", "QKNorm/layers.py")
-LONGEST = 12  # the 97.5th percentile of the lengths
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     code, sizes = load(checkout / SOURCE.file), {"embed_dim": WIDTH, "num_heads": HEADS, "ff_dim": FFN_WIDTH}
     off = {"dropout": 0.0, "att_dropout": 0.0, "ff_dropout": 0.0}
     kind = {"use_bias": True, "pre_act": True, "scnorm": False, "mha_sup": True, "seq_len_threshold": LONGEST}
@@ -29,9 +28,3 @@ def theirs(checkout: Path) -> Outputs:
         | passed(lambda x: encoder(x, None), "encoder")
         | passed(lambda x: decoder(x, FUTURE, MEMORY, None), "decoder")
     )
-
-
-def ours() -> Outputs:
-    encoder, decoder = stacks(residual_topology="pre", score_source="qk_norm")
-    initial = {"initial_scale": QKNorm(HEADS, WIDTH // HEADS, LONGEST).scale.detach()}
-    return initial | passed(lambda x: encode(encoder, x), "encoder") | passed(lambda x: decode(decoder, x), "decoder")

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from authors_layers.linear_stack import LinearLayers, LinearStack
-from authors_layers.same_weights import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
+from same_weights.draws import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
 from torch import nn
 
+from authors_code.layers.linear_layers import LinearLayers
 from authors_code.record import Source, load, stand_in
 
 SOURCE = Source(
@@ -14,13 +14,9 @@ SOURCE = Source(
 NAMES = {"norm1": "self_attn_layer_norm", "norm2": "final_layer_norm", "attn.": "self_attn.", "mlp": "ffn"}
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     timm = stand_in("timm.models.layers", "DropPath", "trunc_normal_")
     timm.to_2tuple = lambda size: (size, size)
     kind, picture = load(checkout / SOURCE.file).SwinTransformerBlock, (SHAPE[1], 1)
     layers = [kind(WIDTH, picture, HEADS, window_size=2) for _ in range(LAYERS)]
     return passed(fill(LinearLayers(layers, nn.LayerNorm(WIDTH)), NAMES))
-
-
-def ours() -> Outputs:
-    return passed(LinearStack("res_post", norm="layer"))

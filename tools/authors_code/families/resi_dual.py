@@ -5,9 +5,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import torch
-from authors_layers.same_layers import MEMORY, both, stacks
-from authors_layers.same_weights import SHAPE, WIDTH, Outputs, fill, passed
 from fairseq.models.transformer import TransformerConfig
+from same_weights.draws import SHAPE, WIDTH, Outputs, fill, passed
+from same_weights.stacks import MEMORY
 from tiny_models.tiny import dictionary
 from torch import Tensor, nn
 
@@ -21,28 +21,24 @@ PLAIN |= {"no_scale_embedding": True, "no_token_positional_embeddings": True}
 FACTORS = ("enc_res_input_norm_scale", "dec_res_input_norm_scale", "enc_alpha", "dec_alpha")
 
 
-class Given(nn.Embedding):
-    """Embedding that returns what it was given, whatever the words."""
+class Fixed(nn.Embedding):
+    """Embedding that returns the same vectors, whatever the words."""
+
+    vectors: Tensor
 
     def forward(self, _words: Tensor) -> Tensor:
-        return self.given
+        return self.vectors
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     sys.path.insert(0, str(checkout))
     with patch("fairseq.models.register_model", lambda *_, **__: lambda kind: kind):  # ours has their --arch
         from resi_dual import resi_dual as code
 
-    plain = {
-        "decoder_input_dim": WIDTH,
-        "decoder_output_dim": WIDTH,
-        "no_scale_embedding": True,
-        "no_token_positional_embeddings": True,
-    }
-    cfg = TransformerConfig.from_namespace(options(**plain))
+    cfg = TransformerConfig.from_namespace(options(**PLAIN))
     for name in FACTORS:
         setattr(cfg, name, 1.0)
-    words = Given(5, WIDTH, padding_idx=1)
+    words = Fixed(5, WIDTH, padding_idx=1)
     encoder = fill(code.ResiDualEncoder(cfg, dictionary(), words))
     decoder = fill(code.ResiDualDecoder(cfg, dictionary(), words))
     memory = {"encoder_out": [MEMORY.transpose(0, 1)], "encoder_padding_mask": []}
@@ -51,11 +47,7 @@ def theirs(checkout: Path) -> Outputs:
         return encoder.forward_scriptable(WORDS, token_embeddings=x)["encoder_out"][0].transpose(0, 1)
 
     def decode(x: Tensor) -> Tensor:
-        words.given = x
+        words.vectors = x
         return decoder.extract_features_scriptable(WORDS, memory)[0]
 
     return passed(encode, "encoder") | passed(decode, "decoder")
-
-
-def ours() -> Outputs:
-    return both(*stacks(residual_topology="dual"))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from authors_layers.same_layers import FUTURE, MEMORY, both, stacks
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, numbers, passed
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, numbers, passed
+from same_weights.stacks import FUTURE, MEMORY
 from torch import Tensor, nn
 
 from authors_code.record import Source, load
@@ -12,7 +12,7 @@ SOURCE = Source("majumderb/rezero", "e2c94a825c5564217e8cf4d75a28d59cab1d7029", 
 NAMES = {"linear": "fc", "multihead_attn": "encoder_attn"}
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     code = load(checkout / SOURCE.file)
     encoder, decoder = (layers(kind) for kind in (code.RZTXEncoderLayer, code.RZTXDecoderLayer))
 
@@ -38,7 +38,3 @@ def layers(kind: type[nn.Module]) -> nn.Module:
     for layer, weight in zip(module.layers, numbers("topology.weights", LAYERS), strict=True):
         layer.resweight.data.fill_(weight)
     return module
-
-
-def ours() -> Outputs:
-    return both(*stacks(residual_topology="rezero"))

@@ -4,8 +4,7 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-from authors_layers.same_layers import encode, stacks
-from authors_layers.same_weights import Outputs, passed
+from same_weights.draws import Outputs
 
 from authors_code.layers import old_fairseq
 from authors_code.record import Source, load
@@ -16,7 +15,7 @@ BROKEN = 'elif self.calculate_num == 2 and self.rk_type == "initialization"\n'
 NAMES = old_fairseq.ENCODER_NORMS | {"gate_linear": "topology.gate"}
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     old_fairseq.install(checkout)
     code = repaired(checkout / FILE)
     args = old_fairseq.options(
@@ -41,8 +40,3 @@ def repaired(file: Path) -> ModuleType:
         copy = Path(folder, file.name)
         copy.write_text(text.replace(BROKEN, f"{BROKEN[:-1]}:\n"))
         return load(copy, f"fairseq.models.{file.stem}")
-
-
-def ours() -> Outputs:
-    encoder, _ = stacks(residual_topology="rk2")
-    return passed(lambda x: encode(encoder, x), "encoder")

@@ -3,17 +3,16 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from authors_layers.same_layers import FUTURE, MEMORY, both, stacks
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.stacks import FUTURE, MEMORY
 
 from authors_code.record import Source, load
-from realformer_nmt.model.norms import NORMS
 
 SOURCE = Source("tnq177/transformers_without_tears", "c2dfaaa93c2437a75f08b52de88b1132f78e7cad", "layers.py")
 ATTENTION = {"weights": "(q_proj|k_proj|v_proj|out_proj).weight", "biases": "(q_proj|k_proj|v_proj|out_proj).bias"}
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     code, sizes = load(checkout / SOURCE.file), {"embed_dim": WIDTH, "num_heads": HEADS, "ff_dim": FFN_WIDTH}
     off = {"dropout": 0.0, "att_dropout": 0.0, "ff_dropout": 0.0}
     both = {"num_enc_layers": LAYERS, "num_dec_layers": LAYERS, "use_bias": True, "pre_act": True, "scnorm": True}
@@ -38,8 +37,3 @@ def names(*sublayers: str) -> dict[str, str]:
         for number, sublayer in enumerate(sublayers):
             our_names[f"scales.{len(sublayers) * layer + number}."] = f"layers.{layer}.{sublayer}_layer_norm."
     return our_names | {"in_proj": "fc1", "out_proj": "fc2", **ATTENTION, ".scale": ".weight"}
-
-
-def ours() -> Outputs:
-    initial = {"initial_length": NORMS["scale"](WIDTH).weight.detach()}
-    return initial | both(*stacks(residual_topology="pre", norm="scale"))

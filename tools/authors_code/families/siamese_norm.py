@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from authors_layers.linear_stack import LinearStack, linear_branches
-from authors_layers.same_weights import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
+from same_weights.draws import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
 
+from authors_code.layers.linear_layers import linear_branches
 from authors_code.record import Source, load, stand_in
 
 SOURCE = Source(
@@ -32,7 +32,7 @@ class Patches(nn.Module):
         return x[:, 1:]
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     for module, contents in TIMM.items():
         stand_in(f"timm.{module}", *contents)
     kind = load(checkout / SOURCE.file).VisionTransformer
@@ -61,7 +61,3 @@ def names() -> dict[str, str]:
         our_names |= {f"{old}_norm{number}": f"{sublayer}_layer_norm.{new}" for old, new in INNER.items()}
     our_names |= {"pre_norm": f"layers.{LAYERS - 1}.final_layer_norm.x", "post_norm": "layer_norm.y"}
     return our_names | {"final_norm": "layer_norm.sum", "blocks": "layers", ".attn.": ".self_attn.", "mlp": "ffn"}
-
-
-def ours() -> Outputs:
-    return passed(LinearStack("siamese", norm="layer"))

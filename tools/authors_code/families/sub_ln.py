@@ -2,23 +2,16 @@
 
 from pathlib import Path
 
-from authors_layers.same_layers import both, stacks, untrained
-from authors_layers.same_weights import Outputs, factors, fill
+from same_weights.draws import Outputs, factors, fill
 
 from authors_code.layers import torchscale_stacks as torchscale
 from authors_code.layers.torchscale_stacks import NAMES
 from authors_code.layers.torchscale_stacks import SOURCE as SOURCE
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     scaled = torchscale.untrained(checkout, subln=True, decoder_normalize_before=True)
     plain = torchscale.untrained(checkout, subln=False)
-    scales = [torchscale.scales(*stacks, feed_forward="ffn.") for stacks in (scaled, plain)]
+    scales = [torchscale.scales(*stacks) for stacks in (scaled, plain)]
     encoder, decoder = (fill(side, NAMES) for side in scaled)
     return factors(*scales) | torchscale.run(encoder, decoder)
-
-
-def ours() -> Outputs:
-    scaled = {"residual_topology": "sub_ln", "residual_scaling": "sub_ln"}
-    initial = factors(torchscale.scales(*untrained(**scaled)), torchscale.scales(*untrained()))
-    return initial | both(*stacks(**scaled))

@@ -7,7 +7,8 @@ ours, is not what their code computes.
 from pathlib import Path
 
 import torch
-from authors_layers.same_weights import HEADS, Outputs, numbers
+from same_weights.attention import LENGTH, SYNTHESIZERS
+from same_weights.draws import HEADS, Outputs, numbers
 from torch import Tensor
 
 from authors_code.layers import mesh_layers
@@ -15,27 +16,21 @@ from authors_code.layers.mesh_layers import LONGEST, D, transposed
 from authors_code.record import Source
 
 SOURCE = Source(mesh_layers.REPOSITORY, mesh_layers.COMMIT, mesh_layers.FILE)
-LENGTH, RANK = 12, 16
-MODES = {  # ours by theirs
-    "random": "random",
-    "dense_minus": "dense",
-    "random_plus_alpha": "random+dot",
-    "dense_plus_alpha": "dense+dot",
-}
+RANK = 16
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     kind = mesh_layers.install(checkout).Synthesizer
 
     def run(mode: str, weights: dict[str, Tensor]) -> Outputs:
         layer = kind(num_heads=HEADS, key_value_size=D, synthesize_mode=mode)
-        return mesh_layers.theirs(layer, weights, mode)
+        return mesh_layers.run_code(layer, weights, mode)
 
     factors = {name: numbers(name, RANK, HEADS, LONGEST) for name in ("R1", "R2")}
     rows = run("factorized", factors | {"kv": transposed("v_proj"), "o": transposed("out_proj")})["factorized"]
     torch.testing.assert_close(rows, rows[:, :1].expand_as(rows))
     outputs: Outputs = {}
-    for mode in MODES:
+    for mode in SYNTHESIZERS:
         outputs |= run(mode, their_weights(mode))
     return outputs
 
@@ -61,10 +56,3 @@ def scores(source: str, random: bool) -> dict[str, Tensor]:
     rows = torch.zeros(D, LONGEST)
     rows[:, :LENGTH] = numbers(f"{source}.row_weight", D, LENGTH)
     return {"pi/kernel": rows}
-
-
-def ours() -> Outputs:
-    outputs: Outputs = {}
-    for mode, source in MODES.items():
-        outputs |= mesh_layers.ours(mode, source, length=LENGTH)
-    return outputs

@@ -5,18 +5,17 @@ Their sums over heads start as random matrices; ours start as the identity.
 
 from pathlib import Path
 
-from authors_layers.same_weights import HEADS, WIDTH, Outputs, numbers
+from same_weights.draws import HEADS, WIDTH, Outputs, numbers
 
 from authors_code.layers import mesh_layers
 from authors_code.layers.mesh_layers import D, transposed
 from authors_code.record import Source
-from realformer_nmt.model.topologies.talking_heads import TalkingHeads
 
 SOURCE = Source(mesh_layers.REPOSITORY, mesh_layers.COMMIT, mesh_layers.FILE)
 KINDS = ("key_heads", "softmax_heads", "value_heads")  # as many of each, but they are mixed where the names differ
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     dims = {f"{kind}_dims": [(kind, HEADS)] for kind in KINDS}
     layer = mesh_layers.install(checkout).TalkingHeadsSelfAttention(key_size=D, value_size=D, **dims)
     heads = (WIDTH, HEADS, D)
@@ -28,8 +27,4 @@ def theirs(checkout: Path) -> Outputs:
         "weights/kernel": numbers("head_mixing.probability_weight", HEADS, HEADS).t(),
         "y/kernel": transposed("out_proj").reshape(HEADS, D, WIDTH),
     }
-    return mesh_layers.theirs(layer, weights, "output")
-
-
-def ours() -> Outputs:
-    return mesh_layers.ours("output", head_mixing=TalkingHeads(HEADS))
+    return mesh_layers.run_code(layer, weights, "output")

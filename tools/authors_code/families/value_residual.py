@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from authors_layers.same_weights import LAYERS, Outputs, passed
+from same_weights.draws import LAYERS, Outputs, passed
 from torch import Tensor, nn
 
 from authors_code.layers import llama_layers
@@ -13,7 +13,7 @@ FILE = "src/modeling/modeling_llama_resformer.py"
 SOURCE = Source("Zcchill/Value-Residual-Learning", "95652f64aba7db6c095f4e92eafb9e76e6ed9e02", FILE)
 
 
-def theirs(checkout: Path) -> Outputs:
+def run_code(checkout: Path) -> Outputs:
     code = llama_layers.code(checkout / FILE)
     config = SimpleNamespace(**vars(llama_layers.CONFIG), attention_bias=True)
     layers = [code.LlamaDecoderLayer(config, layer) for layer in range(LAYERS)]
@@ -25,7 +25,3 @@ def run(layers: nn.ModuleList, x: Tensor) -> Tensor:
     for layer in layers:
         (x,), values = layer(x, position_embeddings=llama_layers.UNTURNED, formal_layer_values=values)
     return x
-
-
-def ours() -> Outputs:
-    return llama_layers.ours(residual_topology="pre", score_carry="first_values")

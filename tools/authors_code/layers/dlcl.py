@@ -1,15 +1,12 @@
-"""DLCL's encoder and decoder, both forms, as its authors wrote them and ours."""
+"""DLCL's encoder and decoder, both forms."""
 
 import importlib
 from pathlib import Path
 
-from authors_layers.same_layers import decode, encode, stacks
-from authors_layers.same_weights import LAYERS, WIDTH, Outputs, passed
+from same_weights.draws import LAYERS, Outputs
 
 from authors_code.layers import old_fairseq
 from authors_code.record import Source
-from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.scaling import Stack
 
 FILE = "fairseq/models/dlcl_transformer.py"
 SOURCE = Source("wangqiangneu/dlcl", "c632ee2bc22a007541243d8d6d2820697c62111b", FILE)
@@ -17,7 +14,7 @@ HISTORY = {f"history.layer_norms.{layer + 1}": f"topology.history_norms.{layer}"
 NAMES = {**HISTORY, "history.weight": "topology.weights"}
 
 
-def theirs(checkout: Path, normalize_before: bool) -> Outputs:
+def run_code(checkout: Path, normalize_before: bool) -> Outputs:
     old_fairseq.install(checkout)
     code = importlib.import_module("fairseq.models.dlcl_transformer")
     sides = dict.fromkeys(("encoder_normalize_before", "decoder_normalize_before"), normalize_before)
@@ -29,9 +26,3 @@ def theirs(checkout: Path, normalize_before: bool) -> Outputs:
     old_fairseq.prepared(encoder, NAMES | old_fairseq.ENCODER_NORMS)
     old_fairseq.prepared(decoder, NAMES | old_fairseq.DECODER_NORMS)
     return initial | old_fairseq.encoded(encoder) | old_fairseq.decoded(decoder)
-
-
-def ours(topology: str) -> Outputs:
-    encoder, decoder = stacks(residual_topology=topology)
-    initial = {"initial_weights": TOPOLOGIES[topology](Stack("encoder", LAYERS, LAYERS), WIDTH).weights.detach()}
-    return initial | passed(lambda x: encode(encoder, x), "encoder") | passed(lambda x: decode(decoder, x), "decoder")

@@ -1,10 +1,11 @@
-"""Layers of fairseq and of its forks, beside ours: their options, and how they are run."""
+"""Layers of fairseq and of its forks: their options, and how they are run."""
 
 from argparse import Namespace
+from collections.abc import Callable
 
 import torch
-from authors_layers.same_layers import FUTURE, MEMORY
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, passed
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, passed
+from same_weights.stacks import FUTURE, MEMORY
 from torch import Tensor, nn
 
 MASK = torch.zeros(FUTURE.shape).masked_fill(FUTURE, -torch.inf)
@@ -26,7 +27,7 @@ def options(**values: object) -> Namespace:
 class Layers(nn.Module):
     """Layers of one side, with names of parameters like ours."""
 
-    def __init__(self, kind: type[nn.Module], cfg: object, final_norm: nn.Module | None = None) -> None:
+    def __init__(self, kind: Callable[[object], nn.Module], cfg: object, final_norm: nn.Module | None = None) -> None:
         super().__init__()
         self.layers = nn.ModuleList(kind(cfg) for _ in range(LAYERS))
         self.layer_norm = final_norm or nn.Identity()

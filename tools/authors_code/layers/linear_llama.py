@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, WIDTH
 from torch import Tensor, nn
 from transformers import LlamaConfig
 

@@ -1,4 +1,4 @@
-"""Layers of repositories that change a file of an older transformers, beside our encoder with RMS norms."""
+"""Layers of repositories that change a file of an older transformers."""
 
 import ast
 import importlib
@@ -8,8 +8,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import torch
-from authors_layers.same_layers import encode, stacks
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passed
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, SHAPE, WIDTH, fill
 from torch import Tensor, nn
 from transformers import modeling_rope_utils
 
@@ -55,7 +54,7 @@ def code(file: Path) -> ModuleType:
     """Import a file of a package, with stubs for what transformers no longer has."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformers"):
-            module = importlib.import_module(node.module)
+            module = importlib.import_module(str(node.module))
             for name in {alias.name for alias in node.names} - set(dir(module)):
                 setattr(module, name, lambda *_, **_options: lambda decorated: decorated)
     modeling_rope_utils.ROPE_INIT_FUNCTIONS["default"] = lambda *_, **_options: (torch.ones(1), 1.0)
@@ -76,8 +75,3 @@ class TheirStack(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.layer_norm(self.run(self.layers, x))
-
-
-def ours(**options: str) -> Outputs:
-    encoder, _ = stacks(norm="rms", **options)
-    return passed(lambda x: encode(encoder, x), "encoder")

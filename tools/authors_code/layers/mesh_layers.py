@@ -1,4 +1,4 @@
-"""Attentions of Mesh TensorFlow, whose queries are not divided by a root, beside one of ours without biases."""
+"""Attentions of Mesh TensorFlow, whose queries are not divided by a root."""
 
 import importlib
 import sys
@@ -7,15 +7,10 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from authors_layers.same_weights import HEADS, SHAPE, WIDTH, Outputs, fill, numbers, passed
+from same_weights.draws import HEADS, SHAPE, WIDTH, Outputs, numbers
 from torch import Tensor
 
 from authors_code.layers import tensorflow_runs
-from realformer_nmt.model.attention.attention import SelfAttention
-from realformer_nmt.model.attention.carry import CARRIES
-from realformer_nmt.model.attention.scores import build_source
-from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.topologies.head_mixing import HeadMixing
 
 REPOSITORY, COMMIT = "tensorflow/mesh", "da907937e68aa421186f1178d71eb5f736fcb069"
 FILE = "mesh_tensorflow/transformer/transformer_layers.py"
@@ -44,7 +39,7 @@ def install(checkout: Path) -> ModuleType:
     return importlib.import_module("mesh_tensorflow.transformer.transformer_layers")
 
 
-def theirs(layer: Any, weights: Mapping[str, Tensor], name: str) -> Outputs:
+def run_code(layer: Any, weights: Mapping[str, Tensor], name: str) -> Outputs:
     """Return what one of their layers makes of the input, and the gradient."""
     return tensorflow_runs.run(lambda x: lowered(layer, x), weights, name)
 
@@ -70,21 +65,3 @@ def lowered(layer: Any, x: Any) -> tensorflow_runs.Built:
     output = layer.call(context, mtf.import_tf_tensor(mesh, x, mtf.Shape([batch, length, width])))
     lowering = mtf.Lowering(graph, {mesh: mtf.placement_mesh_impl.PlacementMeshImpl([], {}, [""])})
     return lowering.export_to_tf_tensor(output), lowering.copy_masters_to_slices()
-
-
-def ours(name: str, source: str = "dot", head_mixing: HeadMixing | None = None, length: int = 12) -> Outputs:
-    """Return what one of our attentions, without biases, makes of the input."""
-    attention = SelfAttention(
-        build_source(source, HEADS, D, length),
-        CARRIES["none"],
-        1,
-        memory_width=WIDTH,
-        dropout=0.0,
-        gains=Gains(),
-        head_mixing=head_mixing or HeadMixing(),
-    )
-    fill(attention)
-    for parameter, values in attention.named_parameters():
-        if parameter.endswith("bias"):
-            values.data.zero_()
-    return passed(lambda x: attention(x, x, None, (), None, weights=False).output, name)

@@ -7,8 +7,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
-from authors_layers.same_layers import MEMORY
-from authors_layers.same_weights import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.draws import FFN_WIDTH, HEADS, LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.stacks import MEMORY
 from torch import Tensor, nn
 
 BASES = ("FairseqEncoder", "FairseqDecoder", "FairseqIncrementalDecoder")
@@ -27,6 +27,11 @@ class Vectors(nn.Module):
 
     def forward(self, vectors: Tensor, *_: object, **_options: object) -> Tensor:
         return vectors
+
+
+class NoPositions(nn.Module):
+    def forward(self, *_: object, **_options: object) -> int:
+        return 0
 
 
 def install(checkout: Path) -> None:
@@ -53,10 +58,9 @@ def options(**changed: Any) -> SimpleNamespace:
     return SimpleNamespace(**(sides | off | plain | changed))
 
 
-def prepared(side: nn.Module, names: dict[str, str]) -> nn.Module:
+def prepared(side: Any, names: dict[str, str]) -> nn.Module:
     """Return a side filled, without positions, whose projections may be changed in place."""
-    side.embed_scale, side.embed_positions = 1.0, Vectors()
-    side.embed_positions.forward = lambda *_, **_options: 0
+    side.embed_scale, side.embed_positions = 1.0, NoPositions()
     for attention in (module for name, module in side.named_modules() if name.endswith("self_attn")):
         attention.in_proj_qkv = lambda query, joint=attention.in_proj_qkv: [part.clone() for part in joint(query)]
     return fill(side, names)

@@ -4,18 +4,13 @@ The authors have published no code: this is another's, after the algorithm in th
 RMS where the paper's is LN, has no epsilon.
 """
 
-from functools import partial
 from pathlib import Path
-from unittest import mock
 
-from authors_layers.linear_stack import LinearStack
-from authors_layers.same_weights import LAYERS, WIDTH, Outputs, fill, passed
+from same_weights.draws import LAYERS, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
 
 from authors_code.record import Source, load
-from realformer_nmt.model.norms import rms_factor
-from realformer_nmt.model.topologies import hyper_connections
-from realformer_nmt.model.topologies.hyper_connections import STREAMS, Dynamic
+from realformer_nmt.model.topologies.hyper_connections import STREAMS
 
 FILE = "hyper_connections/hyper_connections.py"
 SOURCE = Source("lucidrains/hyper-connections", "47751035f6e92f73121f1da56603f0d410115799", FILE)
@@ -59,7 +54,7 @@ class TheirStack(nn.Module):
         return normed
 
 
-def theirs(checkout: Path, dynamic: bool) -> Outputs:
+def run_code(checkout: Path, dynamic: bool) -> Outputs:
     stack = TheirStack(checkout)
     fifth = stack.layers[2]["self_attn_layer_norm"]
     initial = {f"initial_{new}": getattr(fifth, name).detach().clone() for name, new in INITIAL.items()}
@@ -70,10 +65,3 @@ def theirs(checkout: Path, dynamic: bool) -> Outputs:
         if name.endswith("_fn") and not dynamic:
             parameter.data.zero_()
     return initial | passed(stack)
-
-
-def ours(topology: str) -> Outputs:
-    start = Dynamic(nn.Identity(), WIDTH, number=4)
-    initial = {f"initial_{new}": getattr(start, new).detach() for new in INITIAL.values()}
-    with mock.patch.object(hyper_connections, "rms_factor", partial(rms_factor, eps=0.0)):
-        return initial | passed(LinearStack(topology))

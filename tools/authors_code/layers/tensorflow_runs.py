@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from authors_layers.same_weights import SHAPE, Outputs, numbers
+from same_weights.draws import SHAPE, Outputs, numbers
 from torch import Tensor
 
 PLACE = "import sysconfig; print(sysconfig.get_path('purelib'))"

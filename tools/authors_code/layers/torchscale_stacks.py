@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
-from authors_layers.same_layers import MEMORY
-from authors_layers.same_weights import SHAPE, Outputs, bounds, largest_draws, passed
+from same_weights.draws import SHAPE, Outputs, largest_draws, passed
+from same_weights.stacks import MEMORY, initial_weights
 from torch import Tensor, nn
 
 from authors_code.layers.fairseq_layers import options
@@ -29,15 +30,11 @@ def untrained(checkout: Path, **scheme: bool) -> tuple[nn.Module, nn.Module]:
         return encoder.Encoder(cfg, is_encoder_decoder=True), decoder.Decoder(cfg, is_encoder_decoder=True)
 
 
-def scales(encoder: nn.Module, decoder: nn.Module, *, feed_forward: str = "") -> Outputs:
-    """Return the initial weights; torchscale has its feed-forward blocks in a module of their own."""
-    self_attention = [f"self_attn.{part}_proj" for part in ("q", "v", "out")]
-    across = [f"encoder_attn.{part}_proj" for part in ("q", "v", "out")]
-    blocks = [f"{feed_forward}fc1", f"{feed_forward}fc2"]
-    weights = bounds("encoder", encoder.layers, *self_attention, *blocks) | bounds(
-        "decoder", decoder.layers, *self_attention, *across, *blocks
-    )
-    return {name.replace(feed_forward, "") if feed_forward else name: value for name, value in weights.items()}
+def scales(encoder: Any, decoder: Any) -> Outputs:
+    """Return the initial weights, with the matrices of the feed-forward blocks where other codes have them."""
+    for layer in (*encoder.layers, *decoder.layers):
+        layer.fc1, layer.fc2 = layer.ffn.fc1, layer.ffn.fc2
+    return initial_weights(encoder, decoder)
 
 
 def run(encoder: nn.Module, decoder: nn.Module) -> Outputs:

@@ -33,12 +33,20 @@ def main(checkout: str, width: int, ffn_width: int, heads: int, layers: int) -> 
 
 
 def options(width: int, ffn_width: int, heads: int, layers: int) -> dict[str, object]:
+    switches = dict.fromkeys(("shared_source_target_embedding", "shared_target_softmax_embedding"), True)
     off = dict.fromkeys(("dropout", "attention_dropout", "residual_dropout", "relu_dropout", "label_smooth"), 0.0)
     sizes = {"hidden_size": width, "embed_size": width, "filter_size": ffn_width, "num_heads": heads}
     depths = {"num_encoder_layer": layers, "num_decoder_layer": layers}
-    tied = {"shared_source_target_embedding": True, "shared_target_softmax_embedding": True}
-    tied |= {"src_vocab": WORDS, "tgt_vocab": WORDS}
-    return off | sizes | depths | tied | {"deep_transformer_init": True, "initializer_gain": 1.0}
+    return {
+        **off,
+        **sizes,
+        **depths,
+        **switches,
+        "src_vocab": WORDS,
+        "tgt_vocab": WORDS,
+        "deep_transformer_init": True,
+        "initializer_gain": 1.0,
+    }
 
 
 def largest(shape: object, _low: float, high: float, dtype: object, **_options: object) -> object:

@@ -1,13 +1,20 @@
-"""A topology over linear branches, two sub-layers per layer, beside authors' layers whose branches are made linear."""
+"""Topologies over linear branches, two sub-layers per layer."""
 
-from collections.abc import Iterable
+from functools import partial
+from unittest import mock
 
-from authors_layers.same_weights import LAYERS, WIDTH, fill
+import torch
+from same_weights.draws import LAYERS, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
 
+from realformer_nmt.model.norms import rms_factor
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
+from realformer_nmt.model.topologies import hyper_connections
 from realformer_nmt.model.topologies.topology import Place
+
+HYPER = ("static_alpha", "static_beta", "dynamic_alpha", "dynamic_beta", "alpha_scale", "beta_scale")
+UPDATES = (1, 1500, 4000)
 
 
 class LinearStack(nn.Module):
@@ -41,27 +48,35 @@ class LinearStack(nn.Module):
         return self.topology.leave(stream, self.layer_norm)
 
 
-class LinearLayers(nn.Module):
-    """Authors' layers, whose branches are made linear, and a final norm."""
-
-    def __init__(self, layers: list[nn.Module], final_norm: nn.Module) -> None:
-        super().__init__()
-        self.layers, self.layer_norm = nn.ModuleList(layers), final_norm
-        linear_branches(self.layers)
-
-    def forward(self, x: Tensor) -> Tensor:
-        for layer in self.layers:
-            x = layer(x)
-        return self.layer_norm(x)
+def linear(*parts: str, **options: str) -> Outputs:
+    return passed(LinearStack(*parts, **options))
 
 
-def linear_branches(layers: Iterable[nn.Module]) -> None:
-    for layer in layers:
-        layer.attn, layer.mlp = AnyLinear(WIDTH, WIDTH, bias=False), AnyLinear(WIDTH, WIDTH, bias=False)
+def dense_former() -> Outputs:
+    start = TOPOLOGIES["dense_former"](Stack("encoder", LAYERS, 0), WIDTH).weights.detach()
+    initial = {f"initial_weights_{layer}": row[: layer + 2] for layer, row in enumerate(start)}
+    return initial | linear("dense_former", norm="layer")
 
 
-class AnyLinear(nn.Linear):
-    """W x, whatever masks come with x."""
+def hyper(topology: str) -> Outputs:
+    """Return what theirs computes, whose norm of the streams has no epsilon."""
+    start = hyper_connections.Dynamic(nn.Identity(), WIDTH, number=4)
+    initial = {f"initial_{name}": getattr(start, name).detach() for name in HYPER}
+    with mock.patch.object(hyper_connections, "rms_factor", partial(rms_factor, eps=0.0)):
+        return initial | linear(topology)
 
-    def forward(self, x: Tensor, **_options: object) -> Tensor:
-        return super().forward(x)
+
+def peri_ln() -> Outputs:
+    stack = LinearStack("peri")
+    stack.topology.embedding_norm = nn.Identity()
+    return passed(stack)
+
+
+def pro_res() -> Outputs:
+    stack = LinearStack("pre", "pro_res")
+    outputs = {"growing": torch.tensor([float(shortcut.updates) for shortcut in stack.shortcuts[::2]])}
+    for update in UPDATES:
+        for shortcut in stack.shortcuts:
+            shortcut.set_num_updates(update - 1)
+        outputs |= passed(stack, f"update_{update}")
+    return outputs
