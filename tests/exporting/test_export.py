@@ -179,14 +179,6 @@ def test_a_colon_at_which_the_converter_would_cut_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_model_of_fairseqs_own_is_refused_by_its_name(
-    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    stock = saved.save(tmp_path / "stock.pt", saved.state(toy_corpus, arch="transformer"))
-    assert subcommands.main(["export", str(stock), *words(toy_corpus, tmp_path / "made")]) == 1
-    assert "holds a model of arch transformer, which is not of this package" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("flag", "value", "allowed"),
     [

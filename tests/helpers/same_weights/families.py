@@ -1,4 +1,4 @@
-"""Outputs and input gradients of each family from the shared weights: `FAMILIES["rezero"]()`."""
+"""Outputs and input gradients of each --arch from the shared weights: `FAMILIES["rezero"]()`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,9 +21,12 @@ from same_weights.stacks import (
 )
 from torch import nn
 
+from realformer_nmt.model import presets
 from realformer_nmt.model.attention.scores import QKNorm
+from realformer_nmt.model.decoder import Decoder
+from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.models.admin_profile import profile, shortcuts
-from realformer_nmt.model.norms import NORMS, DynamicTanh
+from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import Stack
 from realformer_nmt.model.topologies.differential import SoftmaxDifference
@@ -34,38 +37,42 @@ LONGEST = 12  # the 97.5th percentile of the lengths, for the first scale of QKN
 DIFFERENTIAL_HEADS = 4
 
 
-def encoder(name: str = "encoder", **options: str) -> Outputs:
-    return encoded(stacks(**options)[0], name)
+def sides(family: str, **options: object) -> tuple[Encoder, Decoder]:
+    return stacks(**(presets.FAMILIES[family] | options))
 
 
-def whole(**options: str) -> Outputs:
-    return both(*stacks(**options))
+def encoder(family: str, name: str = "encoder", **options: str) -> Outputs:
+    return encoded(sides(family, **options)[0], name)
 
 
-def initial_factors(**options: str) -> Outputs:
-    return factors(initial_weights(*untrained(**options)), initial_weights(*untrained()))
+def whole(family: str) -> Outputs:
+    return both(*sides(family))
 
 
-def scaled(**options: str) -> Outputs:
-    return initial_factors(**options) | whole(**options)
+def initial_factors(family: str) -> Outputs:
+    return factors(initial_weights(*untrained(**presets.FAMILIES[family])), initial_weights(*untrained()))
+
+
+def scaled(family: str) -> Outputs:
+    return initial_factors(family) | whole(family)
 
 
 def admin() -> Outputs:
-    sides = dict(zip(("encoder", "decoder"), stacks(residual_scaling="admin"), strict=True))
-    for _, shortcut in (pair for side in sides.values() for pair in shortcuts(side)):
+    model = dict(zip(("encoder", "decoder"), sides("admin"), strict=True))
+    for _, shortcut in (pair for side in model.values() for pair in shortcuts(side)):
         if isinstance(shortcut, Trained):
             shortcut.delta.data.zero_()
     x = numbers("input", *SHAPE)
-    profile([*sides.values()], lambda: (encode(sides["encoder"], x), decode(sides["decoder"], x)))
+    profile([*model.values()], lambda: (encode(model["encoder"], x), decode(model["decoder"], x)))
     ratios = {
         f"{name}_profile": torch.stack([shortcut.weight().mean() for _, shortcut in shortcuts(side)]).detach()
-        for name, side in sides.items()
+        for name, side in model.items()
     }
-    return ratios | both(**sides)
+    return ratios | both(**model)
 
 
 def deepnorm() -> Outputs:
-    return decoder_scales(initial_factors(residual_scaling="deepnorm")) | whole(residual_scaling="deepnorm")
+    return decoder_scales(initial_factors("deepnorm")) | whole("deepnorm")
 
 
 def decoder_scales(initial: Outputs) -> Outputs:
@@ -77,20 +84,20 @@ def decoder_scales(initial: Outputs) -> Outputs:
 def differential() -> Outputs:
     size = WIDTH // DIFFERENTIAL_HEADS
     starts = torch.tensor([SoftmaxDifference(size, layer + 1).start for layer in range(LAYERS)])
-    stack, _ = stacks(encoder_attention_heads=DIFFERENTIAL_HEADS, residual_topology="differential")
+    stack, _ = sides("differential", encoder_attention_heads=DIFFERENTIAL_HEADS)
     for name, parameter in stack.named_parameters():
         if "self_attn." in name and name.endswith("bias"):
             parameter.data.zero_()
     return {"starts": starts} | encoded(stack)
 
 
-def dlcl(topology: str) -> Outputs:
-    initial = {"initial_weights": TOPOLOGIES[topology](Stack("encoder", LAYERS, LAYERS), WIDTH).weights.detach()}
-    return initial | whole(residual_topology=topology)
+def dlcl(family: str) -> Outputs:
+    initial = {"initial_weights": TOPOLOGIES[family](Stack("encoder", LAYERS, LAYERS), WIDTH).weights.detach()}
+    return initial | whole(family)
 
 
 def ds_init() -> Outputs:
-    encoder, decoder = untrained(residual_scaling="ds_init")
+    encoder, decoder = untrained(**presets.FAMILIES["ds_init"])
     matrices = [matrix for matrix in MATRICES if matrix != "self_attn.v_proj"]
     weights = bounds("encoder", encoder.layers, *matrices) | bounds("decoder", decoder.layers, *matrices)
     return weights | by_depth(bounds("decoder", decoder.layers, *IN_DECODER))
@@ -101,13 +108,13 @@ def by_depth(initial: Outputs) -> Outputs:
 
 
 def dyt() -> Outputs:
-    norm = DynamicTanh(WIDTH)
+    norm = NORMS[presets.FAMILIES["dyt"]["norm"]](WIDTH)
     initial = {"initial_slope": norm.slope.detach().clone(), "initial_gain": norm.weight.detach().clone()}
     return initial | passed(fill(norm))
 
 
 def norm_former() -> Outputs:
-    _, decoder = stacks(residual_topology="norm_former")
+    _, decoder = sides("norm_former")
     for layer in decoder.layers:
         layer.self_attn.head_output.gains.data.fill_(1)
     return decoded(decoder, "output")
@@ -115,14 +122,14 @@ def norm_former() -> Outputs:
 
 def qk_norm() -> Outputs:
     initial = {"initial_scale": QKNorm(HEADS, WIDTH // HEADS, LONGEST).scale.detach()}
-    return initial | whole(residual_topology="pre", score_source="qk_norm")
+    return initial | whole("qk_norm")
 
 
 def realformer() -> Outputs:
     """Return the sum and the mean of scores, the second sentence's end hidden, with the epsilon of their norms."""
     outputs: Outputs = {}
     for carry in ("sum", "mean"):
-        stack, _ = stacks(score_carry=carry)
+        stack, _ = sides("realformer", score_carry=carry, residual_scaling="none")
         for norm in (module for module in stack.modules() if isinstance(module, nn.LayerNorm)):
             norm.eps = 1e-12
         outputs |= encoded(stack, carry, LAST_HIDDEN)
@@ -130,13 +137,12 @@ def realformer() -> Outputs:
 
 
 def scale_norm() -> Outputs:
-    initial = {"initial_length": NORMS["scale"](WIDTH).weight.detach()}
-    return initial | whole(residual_topology="pre", norm="scale")
+    initial = {"initial_length": NORMS[presets.FAMILIES["scale_norm"]["norm"]](WIDTH).weight.detach()}
+    return initial | whole("scale_norm")
 
 
 def t_fixup() -> Outputs:
-    scheme = {"residual_topology": "no_norm", "residual_scaling": "t_fixup"}
-    return embedding_scales(*untrained(**scheme)) | both(*map(halved, stacks(**scheme)))
+    return embedding_scales(*untrained(**presets.FAMILIES["t_fixup"])) | both(*map(halved, sides("t_fixup")))
 
 
 def embedding_scales(encoder: nn.Module, decoder: nn.Module) -> Outputs:
@@ -154,7 +160,7 @@ def halved(side: nn.Module) -> nn.Module:
 
 FAMILIES: dict[str, Callable[[], Outputs]] = {
     "admin": admin,
-    "b2t": partial(scaled, residual_topology="b2t", residual_scaling="b2t"),
+    "b2t": partial(scaled, "b2t"),
     "deepnorm": deepnorm,
     "dense_former": dense_former,
     "differential": differential,
@@ -162,12 +168,12 @@ FAMILIES: dict[str, Callable[[], Outputs]] = {
     "dlcl_pre": partial(dlcl, "dlcl_pre"),
     "ds_init": ds_init,
     "dyt": dyt,
-    "gated_attention": partial(encoder, norm="rms", residual_topology="gated"),
+    "gated_attention": partial(encoder, "gated_attention", norm="rms"),
     "gpas": partial(linear, "gpas"),
-    "hybrid_norm": partial(encoder, "output", norm="rms", residual_topology="hybrid_norm"),
+    "hybrid_norm": partial(encoder, "hybrid_norm", "output"),
     "hyper": partial(hyper, "hyper"),
     "hyper_static": partial(hyper, "hyper_static"),
-    "layer_scale": partial(linear, "pre", "layer_scale", norm="layer"),
+    "layer_scale": partial(linear, "layer_scale", norm="layer"),
     "layernorm_scaling": partial(linear, "layernorm_scaling"),
     "mhc": partial(linear, "mhc"),
     "mix_ln": partial(linear, "mix_ln"),
@@ -177,14 +183,14 @@ FAMILIES: dict[str, Callable[[], Outputs]] = {
     "qk_norm": qk_norm,
     "realformer": realformer,
     "res_post": partial(linear, "res_post", norm="layer"),
-    "resi_dual": partial(whole, residual_topology="dual"),
-    "rezero": partial(whole, residual_topology="rezero"),
-    "rk2": partial(encoder, residual_topology="rk2"),
+    "resi_dual": partial(whole, "resi_dual"),
+    "rezero": partial(whole, "rezero"),
+    "rk2": partial(encoder, "rk2"),
     "scale_norm": scale_norm,
-    "siamese_norm": partial(linear, "siamese", norm="layer"),
-    "sub_ln": partial(scaled, residual_topology="sub_ln", residual_scaling="sub_ln"),
+    "siamese_norm": partial(linear, "siamese_norm", norm="layer"),
+    "sub_ln": partial(scaled, "sub_ln"),
     "synthesizer": synthesizer,
     "t_fixup": t_fixup,
     "talking_heads": talking_heads,
-    "value_residual": partial(encoder, norm="rms", residual_topology="pre", score_carry="first_values"),
+    "value_residual": partial(encoder, "value_residual", norm="rms"),
 }

@@ -8,6 +8,7 @@ from same_weights.draws import LAYERS, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
 
 from realformer_nmt.model.norms import rms_factor
+from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS, Stack
 from realformer_nmt.model.topologies import hyper_connections
@@ -20,7 +21,7 @@ UPDATES = (1, 1500, 4000)
 class LinearStack(nn.Module):
     """Encoder whose branches are W x; norms have the names of the real one, branches `self_attn` and `ffn`."""
 
-    def __init__(self, topology: str, scaling: str = "none", norm: str = "rms") -> None:
+    def __init__(self, topology: str, scaling: str, norm: str) -> None:
         super().__init__()
         stack = Stack("encoder", LAYERS, 0, norm)
         self.topology = TOPOLOGIES[topology](stack, WIDTH)
@@ -48,8 +49,13 @@ class LinearStack(nn.Module):
         return self.topology.leave(stream, self.layer_norm)
 
 
-def linear(*parts: str, **options: str) -> Outputs:
-    return passed(LinearStack(*parts, **options))
+def stack_of(family: str, norm: str = "rms") -> LinearStack:
+    """Return a family's topology and scaling over linear branches, with the norm of its authors' code."""
+    return LinearStack(FAMILIES[family]["residual_topology"], FAMILIES[family]["residual_scaling"], norm)
+
+
+def linear(family: str, norm: str = "rms") -> Outputs:
+    return passed(stack_of(family, norm))
 
 
 def dense_former() -> Outputs:
@@ -58,22 +64,22 @@ def dense_former() -> Outputs:
     return initial | linear("dense_former", norm="layer")
 
 
-def hyper(topology: str) -> Outputs:
+def hyper(family: str) -> Outputs:
     """Return what theirs computes, whose norm of the streams has no epsilon."""
     start = hyper_connections.Dynamic(nn.Identity(), WIDTH, number=4)
     initial = {f"initial_{name}": getattr(start, name).detach() for name in HYPER}
     with mock.patch.object(hyper_connections, "rms_factor", partial(rms_factor, eps=0.0)):
-        return initial | linear(topology)
+        return initial | linear(family)
 
 
 def peri_ln() -> Outputs:
-    stack = LinearStack("peri")
+    stack = stack_of("peri_ln")
     stack.topology.embedding_norm = nn.Identity()
     return passed(stack)
 
 
 def pro_res() -> Outputs:
-    stack = LinearStack("pre", "pro_res")
+    stack = stack_of("pro_res")
     outputs = {"growing": torch.tensor([float(shortcut.updates) for shortcut in stack.shortcuts[::2]])}
     for update in UPDATES:
         for shortcut in stack.shortcuts:

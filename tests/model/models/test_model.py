@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny_models.combinations import COVER, PRODUCT, Parts
+from tiny_models.combinations import COVER, Parts
 from tiny_models.tiny import (
     EOS,
     PAD,
@@ -107,9 +107,7 @@ def failures(model: TranslationModel, checks: Sequence[Callable[[TranslationMode
     return messages
 
 
-@pytest.mark.parametrize(
-    "parts", [*COVER, *(pytest.param(parts, marks=pytest.mark.product) for parts in PRODUCT)], ids="-".join
-)
+@pytest.mark.parametrize("parts", COVER, ids="-".join)
 def test_parts_make_a_sequence_model(parts: Parts) -> None:
     """ADMIN's profile, which without a norm multiplies the stream by thousands, comes after the first check."""
     model = combination(parts).eval()
