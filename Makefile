@@ -133,8 +133,8 @@ authors-code: install ## run the authors' code of families on the same weights, 
 	$(PIP_INSTALL) --no-deps --upgrade --target $(AUTHORS_CODE)/packages einops
 	test -x $(TENSORFLOW)/bin/python || $(PYTHON) -m venv $(TENSORFLOW)
 	$(TENSORFLOW)/bin/python -m pip install --quiet tensorflow-cpu gin-config tf-keras tf-slim
-	TENSORFLOW_PYTHON=$(TENSORFLOW)/bin/python PYTHONPATH=.:tests/helpers:$(AUTHORS_CODE)/packages $(TESTING) \
-		$(BIN)/python tests/helpers/authors_layers/record_authors_code.py $(AUTHORS_CODE) tests/model/authors_code $(FAMILIES)
+	TENSORFLOW_PYTHON=$(TENSORFLOW)/bin/python PYTHONPATH=.:tools:tests/helpers:$(AUTHORS_CODE)/packages $(TESTING) \
+		$(BIN)/python tools/authors_code/record.py $(AUTHORS_CODE) tests/model/authors_code $(FAMILIES)
 	$(TESTING) $(BIN)/python -m pytest tests/model/test_authors_code.py
 
 # BENCH="--sizes 6-6 18-18 60-12 --families all --checkpointed" takes hours on a CPU

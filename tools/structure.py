@@ -146,8 +146,12 @@ def weights(commit: str | None) -> dict[str, float]:
     """Return the lines beside the package, and the megabytes of the records in the working tree."""
     files = [file for file in (REPOSITORY / "docs" / "results").rglob("*.*") if file.is_file()]
     records = [file.stat().st_size for file in files if file.suffix != ".pyc"]
+    modules = {folder: sources(folder, commit) for folder in BESIDE}
+    modules["tools/authors_code"] = [source for source in modules["tools"] if source.room == "authors_code"]
+    lines = {folder: count_lines(each) for folder, each in modules.items()}
+    lines["tools"] -= lines["tools/authors_code"]
     return {
-        **{f"lines of {folder}": count_lines(sources(folder, commit)) for folder in BESIDE},
+        **{f"lines of {folder}": number for folder, number in lines.items()},
         "megabytes of docs/results": round(sum(records) / 1e6, 1),
     }
 

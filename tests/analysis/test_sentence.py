@@ -42,30 +42,6 @@ def test_every_head_of_every_chain_with_its_words(toy_corpus: Path, monkeypatch:
         assert float(each.triu(1).abs().max()) == 0  # nobody looks ahead
 
 
-def test_the_translation_is_the_likeliest_of_what_beam_search_sees(toy_corpus: Path) -> None:
-    """Its loss a word is no larger than that of greedy decoding, step by step."""
-    text = analysed.some(toy_corpus)
-    model = analysed.model(text, max_target_positions=9)
-    words = text.dictionaries[1]
-    source = words.encode_line("a c b", add_if_not_exist=False).long()
-    tokens = [words.eos()]
-    with torch.no_grad():
-        while len(tokens) == 1 or (tokens[-1] != words.eos() and len(tokens) < 8):
-            logits = model(source.unsqueeze(0), None, torch.tensor([tokens]))[0][0, -1]
-            logits[words.pad()] = -torch.inf
-            if len(tokens) == 1:
-                logits[words.eos()] = -torch.inf  # at least one word
-            tokens.append(int(logits.argmax()))
-        greedy = torch.tensor([*tokens[1:], *([words.eos()] if tokens[-1] != words.eos() else [])])
-
-        def score(target: torch.Tensor) -> float:
-            previous = torch.cat([target[-1:], target[:-1]]).unsqueeze(0)
-            rows = model(source.unsqueeze(0), None, previous)[0][0].log_softmax(-1)
-            return float(rows[range(len(target)), target].mean())
-
-        assert score(sentence.translate(model, source, words)) >= score(greedy) - 1e-5
-
-
 def test_pieces_are_given_or_made_as_for_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sentence.subwords("  a  b ", tmp_path / "data-bin") == "a b"
     (tmp_path / "prepare.json").touch()

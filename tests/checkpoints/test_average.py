@@ -1,6 +1,5 @@
 """The command: of a real training, what it refuses, and what it takes for made."""
 
-import pickle
 import re
 import shutil
 from collections.abc import Callable
@@ -12,47 +11,14 @@ import pytest
 import torch
 from fairseq import checkpoint_utils
 from programs import argv
-from programs.program import realformer_nmt
 from tiny_models import saved
 from tiny_models.snapshots import save
 from tiny_models.tiny_run import Training
 
 from realformer_nmt.checkpoints.average import AverageRequest
-from realformer_nmt.checkpoints.averaging import average
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
-
-
-class Malicious:
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Path.touch, (Path("touched"),))
-
-
-def test_what_is_no_whole_checkpoint_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
-    good = save(tmp_path / "good.pt", {"w": torch.randn(1000)})
-    whole = good.read_bytes()
-    files = {
-        "cut.pt": (whole[: len(whole) // 2], "cut.pt: it is not a complete checkpoint (its end is missing"),
-        "empty.pt": (b"", "empty.pt: it is not a complete checkpoint (it is empty"),
-        "pickle.pt": (pickle.dumps({"model": Malicious()}), "pickle.pt: it is not a complete checkpoint"),
-    }
-    for name, (content, _) in files.items():
-        (tmp_path / name).write_bytes(content)
-    torch.save({"model": {"w": torch.ones(1)}, "extra_state": Malicious()}, tmp_path / "code.pt")
-    torch.save({"weights": {}}, tmp_path / "other.pt")
-    messages = {name: message for name, (_, message) in files.items()} | {
-        "code.pt": "code.pt: it holds __builtin__.getattr, and loading that could run code",
-        "other.pt": "other.pt holds no model",
-        "absent.pt": "absent.pt: no such file",
-    }
-    for name, message in messages.items():
-        with pytest.raises(UserError, match=re.escape(message)):
-            average([good, tmp_path / name])
-    assert not Path("touched").exists()
-    refused = realformer_nmt("average", good, tmp_path / "cut.pt", "--output", tmp_path / "average.pt")
-    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
-    assert not list(tmp_path.glob("average*"))
 
 
 def test_the_average_of_several_is_not_that_of_one_of_them(tmp_path: Path) -> None:

@@ -72,32 +72,6 @@ def test_constant_weights_are_shown_too(tmp_path: Path) -> None:
     assert shown.stdout.count("1.5651") == 3 * 6  # (3 * 2)^(1/4) at every sub-layer of the decoder: mean, least, most
 
 
-class Malicious:
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Path.touch, (Path("touched"),))
-
-
-def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path) -> None:
-    malicious, stock, bare, text = (tmp_path / f"{name}.pt" for name in ("malicious", "stock", "bare", "text"))
-    torch.save({"model": Malicious()}, malicious)
-    write(stock, {"_name": "transformer", "encoder_layers": 6}, {"w": torch.ones(1)})
-    torch.save({"model": {}}, bare)
-    text.write_text("not a checkpoint")
-    for path, message in [
-        (tmp_path / "absent.pt", "no such file"),
-        (malicious, "could run code; nothing of it was run"),
-        (stock, "a model of arch transformer, which is not of this package"),
-        (bare, "holds no model"),
-        (text, "it is not a complete checkpoint"),
-    ]:
-        shown = realformer_nmt("inspect", path)
-        assert shown.returncode == 1
-        assert str(path) in shown.stderr, shown.stderr
-        assert message in shown.stderr
-        assert shown.stderr.count("\n") == 1
-    assert not list(Path.cwd().glob("touched"))
-
-
 @pytest.mark.parametrize("name", ["realformer_{}_tiny", "realformer_nmt_{}"])
 @pytest.mark.parametrize(("kind", "stack"), [("lm", "decoder"), ("bert", "encoder.sentence_encoder")])
 def test_a_model_of_one_side(kind: str, stack: str, name: str, tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 """The page "Which residual?": each family under its idea."""
 
-import importlib
+import json
 import re
 
-from authors_layers.record_authors_code import FAMILIES as FAMILIES_RUN
 from programs.program import REPOSITORY
 
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
@@ -45,5 +44,6 @@ def test_every_family_stands_under_its_idea_here_or_on_the_page_of_models() -> N
 
 def test_the_table_of_authors_code_has_a_row_for_each_record() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\S+)", AUTHORS_CODE, re.MULTILINE)
-    sources = {family: importlib.import_module(f"authors_code.{family}").SOURCE for family in FAMILIES_RUN}
-    assert rows == sorted((family, source.repository.partition("/")[2]) for family, source in sources.items())
+    records = (REPOSITORY / "tests/model/authors_code").iterdir()
+    repositories = {record.stem: json.loads(record.read_text())["repository"] for record in records}
+    assert rows == sorted((family, repository.partition("/")[2]) for family, repository in repositories.items())

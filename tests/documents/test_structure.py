@@ -23,10 +23,11 @@ MOST = {
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
     "lines of the package": 37_500,
-    "lines of tests": 46_800,
+    "lines of tests": 44_900,
     "lines of reliability": 5_150,
     "lines of benchmarks": 2_050,
     "lines of tools": 500,
+    "lines of tools/authors_code": 1_890,
     "lines of docs/results/scripts": 1_035,
     "megabytes of docs/results": 3.0,
 }

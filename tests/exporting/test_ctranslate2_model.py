@@ -12,10 +12,8 @@ from realformer_nmt import subcommands
 from realformer_nmt.kernels.precision import supported
 
 CASES = {
-    "post_ln": ("post_ln_tiny", ()),
     "pre_ln": ("pre_ln_tiny", ("--activation-fn", "gelu")),
     "admin_decayed": ("admin_tiny", ("--residual-scaling", "admin_decayed", "--layernorm-embedding")),
-    "admin_fixed": ("admin_tiny", ("--residual-scaling", "admin_fixed")),
     "deepnorm": ("deepnorm_tiny", ()),
 }
 
@@ -49,12 +47,11 @@ def test_it_writes_what_ours_writes(case: str, tmp_path: Path, toy_corpus: Path)
     assert len(set(map(tuple, hypotheses))) > 2
 
 
-@pytest.mark.parametrize("arch", ["deepnorm_tiny", "pre_ln_tiny"])
 def test_its_beam_search_finds_the_same_with_the_same_probabilities(
-    arch: str, tmp_path: Path, toy_corpus: Path, user_dir: Path
+    tmp_path: Path, toy_corpus: Path, user_dir: Path
 ) -> None:
     """It divides by what may end at once where fairseq does not, so here any sentence may."""
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, margin=0.4)
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "deepnorm_tiny", margin=0.4)
     expected = exportable.several(checkpoint, toy_corpus, user_dir)
     results = engine(exported(checkpoint, toy_corpus, tmp_path / "made")).translate_batch(
         [text.split() for text in texts(toy_corpus)],

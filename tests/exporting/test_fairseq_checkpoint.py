@@ -9,13 +9,6 @@ from programs.program import realformer_nmt
 from programs.reports import Hypothesis, parse
 from tiny_models import exportable
 
-CASES = {
-    "admin": ("admin_tiny", ()),
-    "admin_fixed": ("admin_tiny", ("--residual-scaling", "admin_fixed")),
-    "deepnorm": ("deepnorm_tiny", ("--decoder-learned-pos",)),
-    "pre_ln": ("pre_ln_tiny", ()),
-}
-
 
 def hypotheses(data: Path, checkpoint: Path, *flags: object) -> dict[int, list[Hypothesis]]:
     options = ("--beam", 3, "--nbest", 2, "--max-len-b", 20, "--num-workers", 0, "--required-batch-size-multiple", 1)
@@ -24,12 +17,9 @@ def hypotheses(data: Path, checkpoint: Path, *flags: object) -> dict[int, list[H
     return parse(done.stdout).hypotheses
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_fairseq_generate_writes_the_same_without_the_plug_in(
-    case: str, tmp_path: Path, toy_corpus: Path, user_dir: Path
-) -> None:
-    arch, flags = CASES[case]
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags)
+def test_fairseq_generate_writes_the_same_without_the_plug_in(tmp_path: Path, toy_corpus: Path, user_dir: Path) -> None:
+    """That every scaling folds is in test_folding.py."""
+    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "admin_tiny", "--decoder-learned-pos")
     words = ("--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "plain")
     done = realformer_nmt("export", checkpoint, "--to", "fairseq", *words)
     assert done.returncode == 0, done.stderr

@@ -47,8 +47,9 @@ def check_equal(source: LoadedRun) -> as_stock_transformer.StockTransformer:
     return form
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize(
+    ("scaling", "options"), [*((scaling, {}) for scaling in SCALINGS), *(("admin", each) for each in OPTIONS.values())]
+)
 def test_every_scaling_of_post_ln_is_a_plain_transformer(scaling: str, options: dict[str, Any], tmp_path: Path) -> None:
     source = exportable.source(("post", scaling, "dot", "none"), tmp_path, **options)
     form = check_equal(source)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import onnx
 import pytest
+from fixture_types import Once
 from tiny_models import exportable
 
 from realformer_nmt import subcommands
@@ -21,7 +22,8 @@ for name in ("torch", "fairseq", "realformer_nmt"):
 runpy.run_path(sys.argv[1], run_name="__main__")
 """
 LOG_2 = math.log(2)
-ARCHS = {"admin_tiny": (), "realformer_tiny": (), "synthesizer_random_tiny": ("--score-length", "64")}
+ARCHS = {"admin_tiny": (), "synthesizer_random_tiny": ("--score-length", "64")}
+SHORT = ("--max-source-positions", "9", "--max-target-positions", "40")
 
 
 def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
@@ -46,48 +48,51 @@ def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corp
     assert done.stdout.splitlines() == model.translate(["", "a word unknown", *lines])
 
 
-def test_its_program_leaves_out_beginnings_as_ours(tmp_path: Path, toy_corpus: Path) -> None:
+@pytest.fixture(scope="module")
+def folder(once: Once, toy_corpus: Path) -> Path:
+    """A checkpoint that writes <s>, too, and has room for eight subwords; what it was exported as."""
+
+    def export(folder: Path) -> None:
+        checkpoint = exportable.checkpoint(folder / "ours.pt", toy_corpus, "realformer_tiny", *SHORT, margin=0.4)
+        exportable.prefer_beginnings(checkpoint, word=4)
+        exported(checkpoint, toy_corpus, folder / "exported")
+
+    return once("onnx_graphs", export)
+
+
+def translate(folder: Path, text: bytes) -> subprocess.CompletedProcess[bytes]:
+    program = [sys.executable, folder / "exported" / "translate.py"]
+    return subprocess.run(program, input=text, capture_output=True, check=False)
+
+
+def test_its_program_leaves_out_beginnings_as_ours_and_names_a_line_that_is_not_utf8(
+    folder: Path, toy_corpus: Path
+) -> None:
     """<s> is left out of translations, and U+FEFF of the first line alone."""
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.4)
-    exportable.prefer_beginnings(checkpoint, word=4)
-    folder = exported(checkpoint, toy_corpus, tmp_path / "made")
-    lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:4]
+    sentences = (toy_corpus.parent / "test.src").read_text().splitlines()
+    lines = [line for line in sentences if len(line.split()) < 7][:4]
     lines.append(f"\ufeff{lines[0]}")
     text = "\ufeff" + "".join(f"{line}\n" for line in lines)
-    done = subprocess.run(
-        [sys.executable, folder / "translate.py"], input=text, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
-    assert done.stdout.splitlines() == model.translate(lines)
-    assert done.stdout.splitlines()[0] != done.stdout.splitlines()[-1]
-    keeping = onnx_decoding.OnnxTranslator(folder)
+    done = translate(folder, text.encode() + "M\xe4rz\n".encode("latin-1"))
+    model = translator.load(folder / "ours.pt", data=toy_corpus, subwords="none", cpu=True)
+    written = done.stdout.decode().splitlines()
+    assert written == model.translate(lines)
+    assert written[0] != written[-1]
+    assert done.returncode == 1
+    assert done.stderr == b"standard input, line 6: not UTF-8; convert the text, for instance with iconv\n"
+    keeping = onnx_decoding.OnnxTranslator(folder / "exported")
     keeping.config["bos"] = None
     assert any("<s>" in keeping.translate(line.split()) for line in lines)
 
 
-def test_its_program_names_a_line_that_is_not_utf8(tmp_path: Path, toy_corpus: Path) -> None:
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.4)
-    program = exported(checkpoint, toy_corpus, tmp_path / "made") / "translate.py"
-    text = "a b\nM\xe4rz\n".encode("latin-1")
-    done = subprocess.run([sys.executable, program], input=text, capture_output=True, check=False)
-    assert (done.returncode, done.stdout.count(b"\n")) == (1, 1)
-    assert done.stderr == b"standard input, line 2: not UTF-8; convert the text, for instance with iconv\n"
-
-
-def test_its_program_refuses_a_line_that_ours_refuses(tmp_path: Path, toy_corpus: Path) -> None:
-    flags = ("--max-source-positions", "6", "--max-target-positions", "8")
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", *flags, margin=0.4)
-    program = exported(checkpoint, toy_corpus, tmp_path / "made") / "translate.py"
-    model = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
-    fits, long = "a b c d e", "a b c d e f"
-    with pytest.raises(UserError, match="is longer than the model's 6: split it"):
+def test_its_program_refuses_a_line_that_ours_refuses(folder: Path, toy_corpus: Path) -> None:
+    model = translator.load(folder / "ours.pt", data=toy_corpus, subwords="none", cpu=True)
+    fits, long = "a b c d e f g h", "a b c d e f g h i"
+    with pytest.raises(UserError, match="is longer than the model's 9: split it"):
         model.translate([long])
-    done = subprocess.run(
-        [sys.executable, program], input=f"{fits}\n{long}\n", capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout.splitlines()) == (1, model.translate([fits]))
-    assert done.stderr == "a line of 6 subwords is longer than the model's 5: split it into sentences\n"
+    done = translate(folder, f"{fits}\n{long}\n".encode())
+    assert (done.returncode, done.stdout.decode().splitlines()) == (1, model.translate([fits]))
+    assert done.stderr == b"a line of 9 subwords is longer than the model's 8: split it into sentences\n"
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])

@@ -6,11 +6,12 @@ from collections.abc import Callable
 import pytest
 import torch
 from formulas.prepared_beams import beams_before_and_after
-from tiny_models.combinations import COVER, Parts
-from tiny_models.tiny import PREVIOUS, SOURCE, build, combination
+from tiny_models.representatives import every_family
+from tiny_models.tiny import PREVIOUS, SOURCE, build, opened
 from torch import nn
 
 from realformer_nmt.kernels import linear, matmul, precision
+from realformer_nmt.model.presets import FAMILIES
 
 
 @pytest.fixture(params=[True, False], ids=["intel", "other"])
@@ -30,9 +31,9 @@ def test_the_product_is_torchs(outputs: int, bias: bool) -> None:
 
 
 @pytest.mark.usefixtures("processor")
-@pytest.mark.parametrize("parts", [parts for parts in COVER if parts[1] == "none"], ids="-".join)
-def test_beams_are_the_same(parts: Parts) -> None:
-    model = combination(parts).eval()
+@every_family
+def test_beams_are_the_same(family: str) -> None:
+    model = opened(build(**FAMILIES[family])).eval()
     before, after = beams_before_and_after(model)
     assert after.tokens == before.tokens
     torch.testing.assert_close(after.scores, before.scores)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import torch
 from programs.program import REPOSITORY
-from tiny_models.representatives import every_family
-from tiny_models.tiny import PAD, PREVIOUS, SOURCE, build, combination, profiled
+from tiny_models.tiny import PREVIOUS, SOURCE, build, combination, profiled
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -19,7 +18,6 @@ from realformer_nmt.kernels.native.library import library
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.training.fused_loss import ProjectedNLL
 
 FREE = {
     "view",
@@ -66,27 +64,6 @@ def test_the_plug_in_imports_nothing_but_itself_beyond_what_fairseq_does() -> No
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     modules = done.stdout.splitlines()[-1].split()
     assert {module.partition(".")[0] for module in modules} == {"realformer_nmt"}
-
-
-@every_family
-@pytest.mark.parametrize("training", [True, False])
-def test_a_forward_pass_waits_for_no_value(family: str, training: bool) -> None:
-    """Tensors of the meta device have no values: asking for one is an error."""
-    model = profiled(build(**FAMILIES[family], dropout=0.1, attention_dropout=0.1)).train(training).to("meta")
-    source, previous = SOURCE.to("meta"), PREVIOUS.to("meta")
-    with pytest.raises(RuntimeError, match="meta"):
-        source.any().item()
-    logits, _ = model(source, source.ne(PAD).sum(1), previous)
-    assert logits.shape[:2] == PREVIOUS.shape
-
-
-@every_family
-def test_a_decoding_step_waits_for_no_value(family: str) -> None:
-    model, state = build(**FAMILIES[family]).eval().to("meta"), {}
-    encoder_out = model.encoder(SOURCE.to("meta"))
-    for end in (1, 2):
-        logits, _ = model.decoder(PREVIOUS[:, :end].to("meta"), encoder_out, incremental_state=state)
-    assert logits.shape[:2] == (3, 1)
 
 
 def work(family: str, layers: int) -> int:
@@ -182,22 +159,3 @@ def test_decoding_goes_on_when_the_room_is_full() -> None:
     steps = [model.decoder(tokens[:, :end], encoder_out, incremental_state=state)[0] for end in range(1, 81)]
     full, _ = model.decoder(tokens, encoder_out)
     torch.testing.assert_close(torch.cat(steps, 1), full, rtol=1e-4, atol=1e-5)
-
-
-def test_a_loss_in_chunks_equals_torchs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("realformer_nmt.training.fused_loss.LAUNCH_CHUNK", 4 * 9)  # four of ten tokens at a time
-    features, weight, target = torch.randn(10, 5), torch.randn(9, 5), torch.randint(2, 9, (10,))
-    target[3] = PAD
-    fused_inputs, plain_inputs = ([value.clone().requires_grad_() for value in (features, weight)] for _ in range(2))
-    loss, nll = ProjectedNLL.apply(*fused_inputs, target, 0.1, PAD)
-    logits = plain_inputs[0] @ plain_inputs[1].t()
-    uniform = 0.1 / 8
-    expected_nll = torch.nn.functional.cross_entropy(logits, target, ignore_index=PAD, reduction="sum")
-    smooth = -logits.log_softmax(-1)[target != PAD].sum()
-    expected = (1 - 0.1 - uniform) * expected_nll + uniform * smooth
-    (3 * loss).backward()
-    (3 * expected).backward()
-    torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(nll, expected_nll)
-    for one, other in zip(fused_inputs, plain_inputs, strict=True):
-        torch.testing.assert_close(one.grad, other.grad)

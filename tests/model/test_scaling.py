@@ -3,15 +3,12 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 import torch
 from fairseq.optim.adam import Adam
-from tiny_models.tiny import dictionary
 from torch import nn
 
-from realformer_nmt.model.models.model import embedding
 from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.topologies.shortcuts import Plain, Profiled
 from realformer_nmt.model.topologies.topology import Stack
@@ -141,26 +138,3 @@ def test_gains_of_initial_weights(name: str, stack: Stack, depth: int, gains: tu
     x, branch = torch.randn(2, 4, 8)
     if name != "pro_res":
         torch.testing.assert_close(scaling.shortcut(8, 5)(x, branch), x + branch)
-
-
-def test_sub_ln_leaves_encoder_decoder_attention_to_stock_fairseq() -> None:
-    scaling = SCALINGS["sub_ln"](DECODER)
-    assert scaling.memory_gains(3, equal_widths=True) == pytest.approx((S, S, 1))
-    assert SCALINGS["t_fixup"](DECODER).memory_gains(3, equal_widths=True) == pytest.approx((S, 108**-0.25, 108**-0.25))
-
-
-def test_t_fixup_shrinks_the_embeddings() -> None:
-    spread = {}
-    for name in ("none", "t_fixup"):
-        torch.manual_seed(1)
-        words = dictionary([f"word{number}" for number in range(500)])
-        spread[name] = embedding(SimpleNamespace(encoder_embed_dim=32, residual_scaling=name), words, ENCODER)
-    torch.testing.assert_close(spread["t_fixup"].weight, spread["none"].weight * 540**-0.25)
-
-
-@pytest.mark.parametrize(("name", "factor"), [("b2t", 12**-0.5), ("ds_init", 1 / 2)])
-@pytest.mark.parametrize("equal_widths", [True, False])
-def test_all_of_encoder_decoder_attention_is_scaled(name: str, factor: float, equal_widths: bool) -> None:
-    unscaled = SCALINGS["none"](DECODER).memory_gains(16, equal_widths)
-    scaled = SCALINGS[name](DECODER).memory_gains(16, equal_widths)
-    assert scaled == pytest.approx(tuple(factor * gain for gain in unscaled))

@@ -50,7 +50,7 @@ def test_flags_that_contradict_each_other_are_wrong_usage(mistake: Mistake, caps
 
 
 @pytest.mark.usefixtures("inputs")
-@pytest.mark.parametrize("name", ["average: missing", "prepare: unreadable", "compare: depth 0"])
+@pytest.mark.parametrize("name", ["average: missing", "prepare: missing", "compare: depth 0"])
 def test_debug_shows_the_traceback(name: str) -> None:
     (mistake,) = (mistake for mistake in MISTAKES if mistake.name == name)
     with pytest.raises(UserError, match=mistake.message):

@@ -8,7 +8,7 @@ import torch
 from fairseq.models import BaseFairseqModel
 from fairseq.sequence_generator import SequenceGenerator
 from formulas.profiles import Profiling, weights_of
-from tiny_models.combinations import COVER, PRODUCT, Parts
+from tiny_models.representatives import every_family
 from tiny_models.stock import spread, stock_decoder, stock_encoder
 from tiny_models.tiny import PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, is_loud, needs_gradient, opened
 from torch import Tensor
@@ -16,7 +16,7 @@ from torch import Tensor
 from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.models.admin_profile import shortcuts
-from realformer_nmt.model.part_names import FAMILY_OPTIONS
+from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.single_stack.single_stack import DecoderAlone, EncoderAlone
 
 REAL, LENGTHS = PREVIOUS != PAD, SOURCE.ne(PAD).sum(1)
@@ -32,10 +32,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def alone(kind: type[EncoderAlone] | type[DecoderAlone], **options: Any) -> Any:
     torch.manual_seed(1)
     return kind.build(TranslationConfig(**(SIZE | {"dropout": 0.0, "score_length": 12} | options)), dictionary())
-
-
-def combined(kind: type[EncoderAlone] | type[DecoderAlone], parts: Parts, **options: Any) -> Any:
-    return opened(alone(kind, **dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options))
 
 
 @pytest.fixture(params=["post", "pre"])
@@ -112,9 +108,9 @@ def assert_same_with_checkpoints(model: Any, side: str, output: Callable[[], Ten
         assert torch.equal(again[name], gradient), name
 
 
-def check_decoder_alone(parts: Parts) -> None:
+def check_decoder_alone(parts: dict[str, Any]) -> None:
     """Cached decoding equals full decoding, also of rows that have changed places; gradients as checkpointed."""
-    model = combined(DecoderAlone, parts).eval()
+    model = opened(alone(DecoderAlone, **parts)).eval()
     logits, _ = model(PREVIOUS)
     for name, gradient in gradients(model, logits[REAL]).items():
         assert is_loud(logits) or not needs_gradient(model, name) or gradient.abs().max() > 0, name
@@ -131,21 +127,20 @@ def check_decoder_alone(parts: Parts) -> None:
     torch.testing.assert_close(step[REAL[order, 3]], expected[REAL[order, 3]], rtol=1e-4, atol=1e-5)
 
 
-def check_encoder_alone(parts: Parts) -> None:
+def check_encoder_alone(parts: dict[str, Any]) -> None:
     """A sentence alone equals itself in a padded batch; gradients as checkpointed."""
-    model = combined(EncoderAlone, parts).train()
+    model = opened(alone(EncoderAlone, **parts)).train()
     together = model(SOURCE)["encoder_out"][0]
     assert_same_with_checkpoints(model, "encoder", lambda: model(SOURCE)["encoder_out"][0][:, 0])
     single = model.eval()(SOURCE[:1, 3:])["encoder_out"][0]
     torch.testing.assert_close(together[3:, :1], single, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "parts", [*COVER, *(pytest.param(parts, marks=pytest.mark.product) for parts in PRODUCT)], ids="-".join
-)
-def test_each_side_alone_of_any_parts(parts: Parts) -> None:
-    check_decoder_alone(parts)
-    check_encoder_alone(parts)
+@every_family
+def test_each_side_alone_of_any_family(family: str) -> None:
+    """A pair of parts meets in the layers, which are those of a translation model: test_model.py has the cover."""
+    check_decoder_alone(FAMILIES[family])
+    check_encoder_alone(FAMILIES[family])
 
 
 def test_admins_profile_counts_the_sublayers_that_there_are(options: dict[str, Any]) -> None:

@@ -82,22 +82,6 @@ def test_equals_the_formula(momentum: bool, dtype: torch.dtype, tolerance: float
         np.testing.assert_allclose(parameter.detach().numpy(), expected, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("decay", [0.0, 0.1])
-def test_does_nothing_but_decay_in_the_first_five_updates(decay: float) -> None:
-    """ADMIN's authors do the same."""
-    weights = parameters()
-    before = copy.deepcopy(weights)
-    optimizer = RAdam(weights, lr=1.0, betas=(0.9, 0.98), weight_decay=decay)
-    for step in range(6):
-        for mine, start in zip(weights, before, strict=True):
-            torch.testing.assert_close(mine, start * (1 - decay) ** step, rtol=1e-6, atol=0)
-        give_gradients(weights, step)
-        optimizer.step()
-    assert not any(
-        torch.allclose(mine, start * (1 - decay) ** 6, rtol=1e-3) for mine, start in zip(weights, before, strict=True)
-    )
-
-
 def test_strides_of_a_gradient_do_not_matter() -> None:
     weights, strided = parameters(), parameters()
     optimizers = [RAdam(weights), RAdam(strided)]

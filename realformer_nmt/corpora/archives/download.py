@@ -21,7 +21,7 @@ from typing import IO
 from tqdm import tqdm
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import CHUNK, digest, open_regular_file, put_in_place, writing
+from realformer_nmt.common.files.atomic_files import CHUNK, digest, open_no_link, writing
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.common.version import VERSION
 from realformer_nmt.corpora.manifest_schema import Packing
@@ -75,7 +75,8 @@ def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quie
                 reasons.append(f"{url}: {printable(str(error))}")
             else:
                 with writing(path):
-                    put_in_place(stream, part, path)
+                    os.fsync(stream.fileno())
+                    part.replace(path)
                 return path
     raise UnavailableError(reasons)
 
@@ -96,7 +97,7 @@ def _partial(part: Path, size: int | None) -> Iterator[IO[bytes]]:
     """Open a partial file, which outlives the process, to append to it; one process at a time may."""
     with writing(part, size):
         part.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = open_regular_file(part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        descriptor = open_no_link(part, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     with os.fdopen(descriptor, "a+b", buffering=0) as stream:  # so that a killed process loses no bytes
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

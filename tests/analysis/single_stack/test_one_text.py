@@ -134,30 +134,6 @@ def test_losses_and_gradients(name: str, texts: Path, records: dict[str, Analyse
         assert norm == pytest.approx(sum(squares) ** 0.5, rel=1e-3)
 
 
-def test_what_a_layer_does(texts: Path, records: dict[str, AnalysedModel]) -> None:
-    """Pre-LN: left out, a layer passes on what it gets; the stream's norms are of what layers are called with."""
-    model, batches = loaded(texts, "masked")
-    stack, masked = model.encoder.sentence_encoder, [batch["target"][0] != PAD for batch in batches]
-    streams: list[torch.Tensor] = []
-    stack.layers[0].register_forward_pre_hook(lambda _module, args: streams.append(args[1][0]))
-
-    def bits() -> float:
-        with torch.no_grad():
-            rows = [model(**batch["net_input"])[0][0].log_softmax(-1) for batch in batches]
-        pairs = zip(rows, batches, masked, strict=True)
-        log_probabilities = [row[mask].gather(1, batch["target"][0][mask][:, None]) for row, batch, mask in pairs]
-        return -float(torch.cat(log_probabilities).mean()) / np.log(2)
-
-    figures = records["masked"].depth
-    whole = bits()
-    entered = torch.cat([each.flatten() for each in streams]).square().mean().sqrt()
-    assert figures.checkpoint.stream["encoder"].norm[0] == pytest.approx([float(entered)], rel=1e-4)
-    second = stack.layers[1]
-    second.forward = lambda _topology, stream, _mask, carried: (stream, carried)
-    assert figures.left_out["encoder"][1] == pytest.approx(bits() - whole, abs=1e-4)
-    assert abs(bits() - whole) > 1e-3
-
-
 def test_what_is_drawn(texts: Path, records: dict[str, AnalysedModel]) -> None:
     drawn = {file.stem for file in (texts / "lm").glob("*.svg")}
     assert {"entropy_decoder", "divergence_decoder", "looks_decoder", "gradients", "left_out", "cka"} <= drawn

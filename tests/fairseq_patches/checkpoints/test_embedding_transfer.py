@@ -90,7 +90,7 @@ def test_rows_follow_their_pieces_in_one_tied_table(
     assert decoder.output_projection.weight is decoder.embed_tokens.weight is trainer.model.encoder.embed_tokens.weight
 
 
-@pytest.mark.parametrize("typed", ["./first.pt", ".//first.pt", "{folder}//first.pt", "{folder}/./first.pt"])
+@pytest.mark.parametrize("typed", ["./first.pt", "{folder}//first.pt"])
 def test_a_model_is_the_same_however_its_path_is_typed(
     typed: str, first: Path, toy_corpus: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,8 @@ def test_started_again_it_stays_as_it_is(way: str, toy_corpus: Path, user_dir: P
     assert updates(tmp_path) == 2
 
 
-def test_fairseq_alone_goes_on(toy_corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.stock
+def test_stock_fairseq_still_goes_on(toy_corpus: Path, tmp_path: Path) -> None:
     words = [toy_corpus, "--arch", "transformer", *SIZE, *LENGTH, "--save-dir", tmp_path]
     for number in (2, 3):
         trusting = {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}  # its own checkpoint

@@ -1,11 +1,9 @@
 """Checkpoints that would make a folder when they are loaded, each in a way of its own."""
 
 import argparse
-import builtins
 import io
 import os
 import pickle
-import subprocess
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -36,37 +34,8 @@ def in_the_model(state: State, path: Path, proof: Path) -> None:
     torch.save({**state, "model": makes(proof)}, path)
 
 
-def among_the_meters(state: State, path: Path, proof: Path) -> None:
-    torch.save({**state, "extra_state": {**state["extra_state"], "metrics": [makes(proof)]}}, path)
-
-
 def among_the_options(state: State, path: Path, proof: Path) -> None:
     torch.save({**state, "cfg": {"model": argparse.Namespace(arch=makes(proof))}}, path)
-
-
-def deep_in_the_optimizer(state: State, path: Path, proof: Path) -> None:
-    nested = {"state": {0: {"step": 1, "exp_avg": [({"deep": (makes(proof),)},)]}}}
-    torch.save({**state, "last_optimizer_state": nested}, path)
-
-
-def by_a_shell(state: State, path: Path, proof: Path) -> None:
-    torch.save({**state, "args": Calls(os.system, f"mkdir '{proof}'")}, path)
-
-
-def by_eval(state: State, path: Path, proof: Path) -> None:
-    torch.save({**state, "best": Calls(builtins.eval, f"__import__('os').mkdir({str(proof)!r})")}, path)
-
-
-def by_exec(state: State, path: Path, proof: Path) -> None:
-    torch.save({**state, "task_state": Calls(builtins.exec, f"import os; os.mkdir({str(proof)!r})")}, path)
-
-
-def by_a_process(state: State, path: Path, proof: Path) -> None:
-    torch.save({**state, "criterion": Calls(subprocess.check_call, ["mkdir", str(proof)])}, path)
-
-
-def as_a_key(state: State, path: Path, proof: Path) -> None:
-    torch.save({**state, makes(proof): 1}, path)
 
 
 def in_the_old_format(state: State, path: Path, proof: Path) -> None:
@@ -75,10 +44,6 @@ def in_the_old_format(state: State, path: Path, proof: Path) -> None:
 
 def as_plain_pickle(_: State, path: Path, proof: Path) -> None:
     path.write_bytes(pickle.dumps(makes(proof)))
-
-
-def as_the_oldest_pickle(_: State, path: Path, proof: Path) -> None:
-    path.write_bytes(pickle.dumps({"model": makes(proof)}, protocol=0))
 
 
 def in_a_persistent_id(_: State, path: Path, proof: Path) -> None:
@@ -114,8 +79,7 @@ def as_torchscript(_: State, path: Path, __: Path) -> None:
     torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), str(path))
 
 
-HIDING_PLACES: tuple[Hide, ...] = (
-    *(in_the_model, among_the_meters, among_the_options, deep_in_the_optimizer, as_a_key),
-    *(by_a_shell, by_eval, by_exec, by_a_process),
-    *(in_the_old_format, as_plain_pickle, as_the_oldest_pickle, in_a_persistent_id, as_a_tar, as_torchscript),
+HIDING_PLACES: tuple[Hide, ...] = (  # reliability/hostile_pickles.py has hundreds of calls, tried at all readers
+    *(in_the_model, among_the_options),
+    *(in_the_old_format, as_plain_pickle, in_a_persistent_id, as_a_tar, as_torchscript),
 )

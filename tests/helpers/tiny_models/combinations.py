@@ -1,4 +1,4 @@
-"""Combinations of a model's parts: a pairwise cover of all values, and products of the parts that meet most closely."""
+"""Combinations of a model's parts: a pairwise cover of all values."""
 
 import itertools
 from collections import Counter
@@ -59,19 +59,3 @@ WEIGHING = [name for name, scaling in SCALINGS.items() if scaling(Stack("encoder
 WITHOUT_SHORTCUTS = [name for name, topology in TOPOLOGIES.items() if not topology.has_shortcuts]
 FORBIDDEN: list[Pair] = [((0, topology), (1, scaling)) for topology in WITHOUT_SHORTCUTS for scaling in WEIGHING]
 COVER = pairwise_cover(COLUMNS, FORBIDDEN)
-
-FIRST_TOPOLOGIES = ("post", "pre", "dual")
-FIRST_SCALINGS = ("none", "admin", "admin_decayed", "admin_fixed", "deepnorm")
-SCALINGS_OF_WEIGHTS = [name for name in SCALINGS if name not in WEIGHING]
-WITH_SHORTCUTS = [name for name in TOPOLOGIES if name not in WITHOUT_SHORTCUTS]
-PRODUCT: list[Parts] = sorted(  # what `make reliability` tries beside the cover
-    {
-        *itertools.product(FIRST_TOPOLOGIES, FIRST_SCALINGS, [*SOURCES, *MIXTURES], ("none", "sum", "mean")),
-        *itertools.product(TOPOLOGIES, SCALINGS_OF_WEIGHTS, ["dot"], ["mean"]),
-        *itertools.product(WITH_SHORTCUTS, SCALINGS, ["dot"], ["mean"]),
-        *itertools.product(FIRST_TOPOLOGIES, SCALINGS, ["dot", "random+dot"], ["none", "mean"]),
-        *itertools.product(TOPOLOGIES, ["none"], ["dot"], CARRIES),
-        *itertools.product(TOPOLOGIES, ["none"], ["dot"], ["mean"], NORMS),
-        *itertools.product(FIRST_TOPOLOGIES, ["none"], [*SOURCES, *MIXTURES], ["lazy"]),
-    }
-)

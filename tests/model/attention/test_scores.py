@@ -8,7 +8,7 @@ from torch import Tensor
 
 from realformer_nmt.model.attention.attention import SelfAttention
 from realformer_nmt.model.attention.cache import KeysValues
-from realformer_nmt.model.attention.carry import CARRIES, Carried
+from realformer_nmt.model.attention.carry import CARRIES
 from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.attention.scores import SOURCES, build_source, longest, memory_option
 from realformer_nmt.model.scaling import Gains
@@ -24,24 +24,6 @@ def source(name: str) -> ScoreSource:
     for parameter in built.parameters():  # biases and mixtures start at 0, which would hide mistakes
         torch.nn.init.normal_(parameter)
     return built
-
-
-def test_dot_is_the_scaled_product_of_each_query_and_key() -> None:
-    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
-    scores = source("dot")(X, query, KeysValues((value, key)))
-    for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
-        by_hand = sum(query[b, h, i, c] * key[b, h, j, c] for c in range(WIDTH)) / math.sqrt(WIDTH)
-        torch.testing.assert_close(scores[b, h, i, j], by_hand)
-
-
-def test_qk_norm_is_the_scaled_cosine_of_each_query_and_key() -> None:
-    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
-    norm = source("qk_norm")
-    scores = norm(X, query, KeysValues((value, key)))
-    for b, h, i, j in [(0, 0, 0, 0), (1, 2, 4, 3), (0, 1, 2, 4)]:
-        q, k = query[b, h, i], key[b, h, j]
-        cosine = sum(q[c] * k[c] for c in range(WIDTH)) / math.sqrt(sum(q**2)) / math.sqrt(sum(k**2))
-        torch.testing.assert_close(scores[b, h, i, j], norm.scale[0] * cosine)
 
 
 def test_qk_norm_starts_at_the_papers_scale_and_needs_no_table() -> None:
@@ -134,16 +116,6 @@ def test_a_fixed_table_is_stored_but_not_trained() -> None:
     assert [*s.parameters()] == []
 
 
-def test_a_mixture_weighs_its_sources_by_a_softmax() -> None:
-    s = source("random+dense+dot")
-    query, key, value = torch.randn(3, BATCH, HEADS, 5, WIDTH)
-    memory = KeysValues((value, key))
-    weights = s.mixing.exp() / s.mixing.exp().sum()
-    random_part, dense_part, dot_part = (part(X, query, memory) for part in s.sources)
-    by_hand = weights[0] * random_part + weights[1] * dense_part + weights[2] * dot_part
-    torch.testing.assert_close(s(X, query, memory), by_hand)
-
-
 @pytest.mark.parametrize(
     ("name", "projections"),
     [
@@ -195,13 +167,3 @@ def test_a_table_limits_the_length_and_a_dot_product_does_not() -> None:
 def test_unknown_sources_are_refused(option: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build_source(option, HEADS, WIDTH, TABLE)
-
-
-@pytest.mark.parametrize(("carry", "divisors"), [("none", None), ("sum", [1, 1, 1]), ("mean", [1, 2, 3])])
-def test_carries_over_three_layers(carry: str, divisors: list[int] | None) -> None:
-    first, second, third = torch.randn(3, 1, 2, 4, 4)
-    chains = [first, first + second, first + second + third] if divisors else [first, second, third]
-    carried: Carried = ()
-    for depth, scores in enumerate([first, second, third], start=1):
-        logits, carried = CARRIES[carry].scores(scores, carried, depth)
-        torch.testing.assert_close(logits, chains[depth - 1] / (divisors or [1, 1, 1])[depth - 1])

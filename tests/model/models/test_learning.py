@@ -1,4 +1,4 @@
-"""Families that no representative trains by fairseq's command learn in this process, from sentences drawn at random."""
+"""Families that no representative trains by fairseq's command learn in this process: `make reliability` runs it."""
 
 import math
 
@@ -27,6 +27,7 @@ def reversals(sentences: int, chance: torch.Generator) -> tuple[Tensor, Tensor, 
     return torch.cat([letters, ends], 1), torch.cat([ends, backwards], 1), torch.cat([backwards, ends], 1)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("family", OTHERS)
 def test_a_family_learns_to_reverse(family: str) -> None:
     """Who sees no source can bring the loss of a letter to that of a guess, log 5, and no lower."""

@@ -1,7 +1,6 @@
 """HybridNorm against its formula, and its norms of queries, keys and values."""
 
 import torch
-from formulas.topologies import BRANCHES, LAYERS, SUBLAYERS, Pass, W, X, normalise
 from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 from torch.nn.functional import rms_norm
@@ -9,15 +8,6 @@ from torch.nn.functional import rms_norm
 from realformer_nmt.model.attention.attention import Attention
 from realformer_nmt.model.topologies.hybrid_norm import HybridNorm
 from realformer_nmt.model.topologies.topology import Place, Stack
-
-
-def test_the_feed_forward_block_and_its_shortcut_start_from_a_norm() -> None:
-    done, x = Pass(HybridNorm), X
-    for layer in range(LAYERS):
-        first, second = SUBLAYERS * layer, SUBLAYERS * layer + 1
-        z = normalise(W * x + BRANCHES[first](x), done.norms[first])
-        x = W * z + BRANCHES[second](z)
-    torch.testing.assert_close(done.output, normalise(x, done.final))
 
 
 def test_a_decoder_layer_has_its_norm_before_the_feed_forward_block() -> None:
