@@ -6,11 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fixture_types import Once
 from grids import comparisons
 from grids.comparisons import DIVERGED, DONE, STUCK
 from grids.grid_cells import cells_of, corpus_of
-from test_compare import compare
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison.grid.cell import Cell
@@ -21,11 +19,6 @@ from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.freshness import CellState, read
 
 RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
-
-
-@pytest.fixture(scope="module")
-def root(once: Once, toy_corpus: Path) -> Path:
-    return once("compared", lambda folder: compare(folder, toy_corpus))
 
 
 def asked(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]:

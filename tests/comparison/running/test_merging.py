@@ -8,21 +8,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from fixture_types import Once
 from grids import comparisons
 from grids.comparisons import DIVERGED, DONE, STUCK
-from test_compare import compare
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.running import merging
 
 HALVES = {"here": (DONE[0], STUCK), "there": (DONE[0], DONE[1], DIVERGED)}
-
-
-@pytest.fixture(scope="module")
-def root(once: Once, toy_corpus: Path) -> Path:
-    return once("compared", lambda folder: compare(folder, toy_corpus))
 
 
 @pytest.fixture

@@ -6,21 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fixture_types import Once
 from grids import comparisons
 from grids.comparisons import DONE
-from test_compare import compare
 from test_freshness import asked
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.running.freshness import CellState
 from realformer_nmt.comparison.running.renewal import renew
-
-
-@pytest.fixture(scope="module")
-def root(once: Once, toy_corpus: Path) -> Path:
-    return once("compared", lambda folder: compare(folder, toy_corpus))
 
 
 @pytest.mark.parametrize(
