@@ -59,7 +59,14 @@ GRIDS = {
     "classes": {**USUAL, **CLASSES, "protocol": "small_sentences", "updates": 20},
     "numbers": {**USUAL, **NUMBERS, "protocol": "small_sentences"},
     "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 80},
-    "spans": {**USUAL, "task": "span_masked_lm", "seeds": [1, 2], "protocol": "small_spans", "train": DECODER, "updates": 20},
+    "spans": {
+        **USUAL,
+        "task": "span_masked_lm",
+        "seeds": [1, 2],
+        "protocol": "small_spans",
+        "train": DECODER,
+        "updates": 20,
+    },
 }
 
 
