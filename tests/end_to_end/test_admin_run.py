@@ -1,5 +1,4 @@
-"""ADMIN's profile in real runs: once, in the checkpoint, and the same on one rank and on two, as test_two_ranks.py has it
-for all parameters."""
+"""ADMIN's profile in real runs: once, in the checkpoint, and the same on two ranks; test_two_ranks.py has all weights."""
 
 import re
 from collections.abc import Callable
