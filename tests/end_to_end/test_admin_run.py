@@ -1,4 +1,4 @@
-"""ADMIN's profile in real runs: once, in the checkpoint, and the same on two ranks; test_two_ranks.py has all weights."""
+"""The profile of ADMIN in real runs: once, in the checkpoint, and on two ranks; test_two_ranks.py has all weights."""
 
 import re
 from collections.abc import Callable
