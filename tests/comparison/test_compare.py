@@ -1,28 +1,21 @@
-"""`realformer-nmt compare` whole: interrupted, robbed of a process, gone on with, and what it then says."""
+"""`realformer-nmt compare`: interrupted, resumed, with a training killed, and the results of it."""
 
 import contextlib
 import csv
 import hashlib
 import io
 import json
-import os
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sacrebleu
-from fixture_types import Once
 from grids import comparisons
 from grids.comparisons import DIVERGED, DONE, STUCK
-from programs import commands
 from programs.program import realformer_nmt
 
 from realformer_nmt.cli import main
@@ -31,73 +24,23 @@ from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
 from realformer_nmt.protocols.run_files import CURVES
-from reliability import attacks_records, hostile_files
 
 CELLS = {*DONE, STUCK, DIVERGED}
 
 
 @pytest.fixture(scope="module")
-def root(once: Once, toy_corpus: Path) -> Path:
-    """Folder of a comparison, with the grid, runs/ and seen.json."""
-    return once("compared", lambda folder: compare(folder, toy_corpus))
-
-
-@pytest.fixture(scope="module")
-def seen(root: Path) -> dict[str, Any]:
-    observations: dict[str, Any] = json.loads((root / "seen.json").read_text())
+def seen(compared: Path) -> dict[str, Any]:
+    observations: dict[str, Any] = json.loads((compared / "seen.json").read_text())
     return observations
 
 
 @pytest.fixture
-def record(root: Path) -> dict[str, Any]:
-    return comparisons.results(root / "runs")
-
-
-def compare(root: Path, data: Path) -> None:
-    """Interrupted in its first trainings; then begun again, in forks, and robbed of the process of a training that has
-    begun."""
-    grid, folder = comparisons.write_grid(root, data), root / "runs"
-    call = (grid, "--folder", folder, "--jobs", 2)
-    first = comparisons.start(*call)
-    wait_for(lambda: len(list(folder.glob("cells/*/checkpoints"))) == 2, lambda: first.poll() is not None)
-    with contextlib.redirect_stdout(io.StringIO()) as output:  # within this process: a cell has not long to run
-        assert main(["compare", *map(str, call), "--status"]) == 0
-    first.send_signal(signal.SIGINT)
-    seen = {"interrupted": outcome(first), "left": comparisons.processes_of(folder), "status": output.getvalue()}
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        assert main(["compare", *map(str, call), "--status"]) == 0
-    seen["status_then"] = output.getvalue()
-    words = [*commands.OURS, "compare", *map(str, call), "--gpus", "0"]
-    with ThreadPoolExecutor() as beside:
-        second = beside.submit(commands.run, words)
-        wait_for((folder / "cells" / DONE[0] / CURVES).exists, second.done)
-        os.kill(trainings(folder, f"{DONE[0]}/checkpoints")[0], signal.SIGKILL)
-        done = second.result()
-    seen["again"] = {"status": done.returncode, "out": done.stdout, "err": done.stderr}
-    (root / "seen.json").write_text(json.dumps(seen))
-
-
-def wait_for(there: Callable[[], Any], ended: Callable[[], bool]) -> None:
-    for _ in range(3000):
-        if there():
-            return
-        assert not ended()
-        time.sleep(0.05)
-    raise AssertionError("it never came")
-
-
-def trainings(folder: Path, mark: str) -> list[int]:
-    processes = comparisons.processes_of(folder)
-    return [number for number, words in processes.items() if "fairseq_cli.train" in words and mark in words]
-
-
-def outcome(process: subprocess.Popen[str]) -> dict[str, Any]:
-    out, err = process.communicate(timeout=300)
-    return {"status": process.returncode, "out": out, "err": err}
+def record(compared: Path) -> dict[str, Any]:
+    return comparisons.results(compared / "runs")
 
 
 def test_an_interruption_ends_every_process_and_says_so(seen: dict[str, Any]) -> None:
-    assert seen["left"] == {}
+    assert seen["processes"] == {}
     assert seen["interrupted"]["status"] == 1
     assert "interrupted; rerun the same command to resume" in seen["interrupted"]["err"]
     assert "Traceback" not in seen["interrupted"]["err"]
@@ -125,7 +68,7 @@ def test_status_is_the_same_without_fairseq(root: Path, record: dict[str, Any]) 
     assert done.stdout == whole.getvalue()
 
 
-def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
+def test_status_counts_the_updates_that_are_done(tmp_path: Path) -> None:
     """A curve has a point at every twentieth; the last update is seldom one."""
     cell = Cell("admin", "6", 1, tmp_path, tmp_path, ("en", "de"), (), Failure(), 0)
     (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
@@ -134,7 +77,7 @@ def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
         assert status.table([CellFiles(cell)]).splitlines()[2].split()[2:4] == [updates, "244"]
 
 
-def test_status_is_told_while_cells_run(seen: dict[str, Any]) -> None:
+def test_status_is_reported_while_cells_run(seen: dict[str, Any]) -> None:
     cell_states = states(seen["status"])
     assert set(cell_states) == CELLS
     assert cell_states[DONE[1]] == "running"  # the deepest first
@@ -149,8 +92,8 @@ def test_the_same_command_goes_on_to_the_end(seen: dict[str, Any], record: dict[
     assert record["complete"]
 
 
-def test_a_killed_process_is_a_fault_and_tried_again(root: Path) -> None:
-    notes = [json.loads((root / "runs" / "cells" / name / "cell.json").read_text()) for name in DONE]
+def test_a_killed_process_is_a_fault_and_tried_again(compared: Path) -> None:
+    notes = [json.loads((compared / "runs" / "cells" / name / "cell.json").read_text()) for name in DONE]
     faults, none = ([fault for session in note["sessions"] for fault in session["faults"]] for note in notes)
     assert none == []
     (fault,) = faults
@@ -172,17 +115,17 @@ def test_a_stuck_model_is_stopped_with_its_evidence(record: dict[str, Any]) -> N
     assert f"{cell['unigram_entropy']:.2f}" in cell["evidence"]
 
 
-def test_a_diverged_model_has_its_evidence(root: Path, record: dict[str, Any]) -> None:
+def test_a_diverged_model_has_its_evidence(compared: Path, record: dict[str, Any]) -> None:
     """A learning rate of 1e9 does what it must; what fairseq raises stands in its own note."""
-    note = json.loads((root / "runs" / "cells" / DIVERGED / "checkpoints" / "divergence.json").read_text())
+    note = json.loads((compared / "runs" / "cells" / DIVERGED / "checkpoints" / "divergence.json").read_text())
     assert comparisons.by_name(record)[DIVERGED]["evidence"] == f"{note['error']} at update {note['update']}"
     assert note["loss"] == ["nan"]
 
 
-def test_scores_are_those_of_sacrebleu(root: Path, record: dict[str, Any], toy_corpus: Path) -> None:
+def test_scores_are_those_of_sacrebleu(compared: Path, record: dict[str, Any], toy_corpus: Path) -> None:
     reference = toy_corpus.with_name("test.tgt").read_text().splitlines()
     for name in DONE:
-        hypotheses = (root / "runs" / "cells" / name / "translation" / "hypotheses.txt").read_text().splitlines()
+        hypotheses = (compared / "runs" / "cells" / name / "translation" / "hypotheses.txt").read_text().splitlines()
         scores = comparisons.by_name(record)[name]["scores"]
         assert scores["bleu"]["score"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [reference]).score)
         assert scores["chrf"]["score"] == pytest.approx(sacrebleu.corpus_chrf(hypotheses, [reference]).score)
@@ -190,21 +133,21 @@ def test_scores_are_those_of_sacrebleu(root: Path, record: dict[str, Any], toy_c
         assert [hypotheses.index(text) for text in examples] == sorted(hypotheses.index(text) for text in examples)
 
 
-def test_each_test_set_has_its_table(root: Path, record: dict[str, Any], toy_corpus: Path) -> None:
+def test_each_test_set_has_its_table(compared: Path, record: dict[str, Any], toy_corpus: Path) -> None:
     """The table stands in results.json, in the spreadsheet and on the page, with the scores of its own hypotheses."""
     reference = toy_corpus.with_name("valid.tgt").read_text().splitlines()
     (table,) = record["further"]
     assert (table["subset"], table["lines"]) == ("valid", len(reference))
     rows = {f"{row['family']}-{row['depth']}-s1": row["scores"] for row in table["rows"]}
     for name in DONE:
-        hypotheses = (root / "runs/cells" / name / "translation-valid/hypotheses.txt").read_text().splitlines()
+        hypotheses = (compared / "runs/cells" / name / "translation-valid/hypotheses.txt").read_text().splitlines()
         assert rows[name]["bleu"]["mean"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [reference]).score)
     assert rows[STUCK] == rows[DIVERGED] == {}
-    lines = list(csv.DictReader((root / "runs/table.csv").open()))
+    lines = list(csv.DictReader((compared / "runs/table.csv").open()))
     assert [line["subset"] for line in lines] == ["test"] * 4 + ["valid"] * 4
     means = [float(line["bleu_mean"]) for line in lines if line["subset"] == "valid" and line["bleu_mean"]]
     assert sorted(means) == sorted(rows[name]["bleu"]["mean"] for name in DONE)
-    assert f"On valid, {len(reference)} lines" in (root / "runs/report.html").read_text()
+    assert f"On valid, {len(reference)} lines" in (compared / "runs/report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -246,13 +189,13 @@ def test_curves_hold_every_point_once(record: dict[str, Any]) -> None:
         assert curves["valid"][-1]["nll_loss"] < curves["valid"][0]["nll_loss"]
 
 
-def test_the_report_is_there_and_its_table_agrees(root: Path, record: dict[str, Any], seen: dict[str, Any]) -> None:
-    with (root / "runs" / "table.csv").open(newline="") as file:
+def test_the_report_is_there_and_its_table_agrees(compared: Path, record: dict[str, Any], seen: dict[str, Any]) -> None:
+    with (compared / "runs" / "table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {(row["family"], row["depth"]) for row in rows} == {(row["family"], row["depth"]) for row in record["rows"]}
     for name in ("report.html", "table.md", "table.tex"):
-        assert "failed (stuck)" in (root / "runs" / name).read_text()
-    page = (root / "runs/report.html").read_text()
+        assert "failed (stuck)" in (compared / "runs" / name).read_text()
+    page = (compared / "runs/report.html").read_text()
     assert "RealFormer, Post-LN at 1 and 2-1 layers</h1>" in page
     assert "<dd>Every family learns, except realformer at 1 and 2-1 layers" in page
     assert "failed (diverged)" in seen["again"]["out"]
@@ -266,11 +209,11 @@ def test_what_is_done_is_not_done_again(root: Path) -> None:
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
-def test_the_commands_in_the_record_can_be_pasted(root: Path, record: dict[str, Any], tmp_path: Path) -> None:
+def test_the_commands_in_the_record_can_be_pasted(compared: Path, record: dict[str, Any], tmp_path: Path) -> None:
     """The score command of a cell, with another output, gives the same scores."""
     cell = comparisons.by_name(record)[DONE[0]]
     command = next(line for line in cell["commands"] if line.startswith("realformer-nmt score"))
-    record_path = str(root / "runs" / "cells" / DONE[0] / "run.json")
+    record_path = str(compared / "runs" / "cells" / DONE[0] / "run.json")
     assert record_path in command
     program = f"{sys.executable} -m realformer_nmt.cli"
     pasted = command.replace("realformer-nmt", program).replace(record_path, str(tmp_path / "run.json"))
@@ -279,21 +222,15 @@ def test_the_commands_in_the_record_can_be_pasted(root: Path, record: dict[str, 
     assert again["bleu"]["score"] == cell["scores"]["bleu"]["score"]
 
 
-def test_a_record_that_a_forger_sealed_is_data_or_refused(root: Path) -> None:
-    """reliability/attacks_records.py tries more of the same."""
-    folder = root.parent / "forged"
-    cell = attacks_records.copied(root / "grid.toml", root / "runs", folder)
-    assert attacks_records.give_others(folder, cell, 3)["tried"] == 3
-    assert attacks_records.show_texts(folder, cell, hostile_files.TEXTS[:1]) == 1
-
-
-def test_translations_from_elsewhere_are_rows_that_were_not_trained_here(root: Path, toy_corpus: Path) -> None:
+def test_translations_from_elsewhere_are_rows_that_were_not_trained_here(compared: Path, toy_corpus: Path) -> None:
     """The reference itself, which the baseline never reaches, and the baseline's own translation."""
-    runs = root.parent / "outside" / "runs"  # as deep in the disk: a record tells where its reference lies from there
-    shutil.copytree(root / "runs", runs)
+    runs = (
+        compared.parent / "outside" / "runs"
+    )  # as deep in the disk: a record tells where its reference lies from there
+    shutil.copytree(compared / "runs", runs)
     reference, baseline = toy_corpus.with_name("test.tgt"), runs / "cells" / DONE[0] / "translation" / "hypotheses.txt"
     named = ["--outside", f"oracle={reference}", "--outside", f"again={baseline}"]
-    done = realformer_nmt("compare", root / "grid.toml", "--folder", runs, "--report", "--gpus", 0, *named)
+    done = realformer_nmt("compare", compared / "grid.toml", "--folder", runs, "--report", "--gpus", 0, *named)
     assert (done.returncode, done.stderr) == (0, "")
     rows = {(row["name"], row["depth"]): row for row in comparisons.results(runs)["outside"]}
     cheat = "oracle (the reference itself)"

@@ -24,23 +24,15 @@ BOTH = PLAIN + "[axes]\nlr = [1e-3, 2e-3]\nupdates = [500, 1000, 2000]\n"
 REFUSED = {
     "[axes]\nlrs = [1.0]": "axes: lrs is not one of lr, warmup, dropout, width, epochs, updates, data; did you mean",
     "[axes]\nlr = 1.0": "axes: lr 1.0: allowed is a list",
-    "[axes]\nlr = []": "axes: lr []: allowed is a list of one value or more",
-    "[axes]\nlr = ['1']": "axes: lr '1': allowed is a number above 0",
     "[axes]\nlr = [0.0]": "axes: lr 0.0: allowed is a number above 0",
-    "[axes]\nlr = [nan]": "axes: lr nan: allowed is a number above 0",
     "[axes]\nlr = [1, 1.0]": "a value is named twice",
     "[axes]\nupdates = [1.5]": "axes: updates 1.5: allowed is a whole number above 0",
-    "[axes]\nupdates = [true]": "axes: updates True: allowed is a whole number",
     "[axes]\ndropout = [1.0]": "axes: dropout 1.0: allowed is a number from 0, 0.9 at most",
     "[axes]\nupdates = [5]\nepochs = [2]": "epochs and updates both say how long a training is",
-    "[axes]\ndata = [1.5]": "axes: data 1.5: allowed is a number above 0, 1 at most",
     "[axes]\ndata = [0.5]\n[data]\nfolder = 'd'\nsubwords = 'none'\nreference = 'r'": "data is an axis of this grid",
-    "[axes]\nlr = [1.0]\n[train]\nlr = 2.0": "lr is an axis of this grid, and [train] sets lr too",
     "[axes]\nwidth = [64]\n[train]\ndecoder-embed-dim = 32": "[train] sets decoder-embed-dim too",
     "[axes]\nupdates = [5]\n[budget]\nepochs = 2": "updates is an axis of this grid, and [budget] sets epochs too",
-    "[axes]\nlr = [1.0]\n[[override]]\nfamily = 'admin'\n[override.train]\nlr = 2.0": "[train] sets lr too",
     "tune = ['lr']\nseeds = [1, 2]\ntune_seeds = [3]\n[axes]\nlr = [1.0]": "tune_seeds: [3]: allowed are some of",
-    "tune = ['lr']\ntune_seeds = [1]\n[axes]\nlr = [1.0]": "tune_seeds: [1]: allowed are some of the seeds, not all",
     "seeds = [1, 2]\ntune_seeds = [1]": "beside tune; seeds is [1, 2], tune is []",
     "tune = ['lr']": "tune: lr is no axis of this grid; its axes are none",
     "[axes]\nlr = [1.0]\n[[override]]\naxes = {lr = 3.0}": "an override for lr 3.0 () matches no cell",
@@ -109,7 +101,7 @@ def test_quick_status_finds_the_same_cells(tmp_path: Path) -> None:
     assert [record.cell for record in records or ()] == [place(tmp_path, cell) for cell in grid.cells()]
 
 
-def test_a_value_is_told_by_the_cells_record() -> None:
+def test_a_value_is_read_from_the_cells_record() -> None:
     point = Named("admin", "6", 1, (("lr", 0.001), ("updates", 500))).point
     assert axes.measured(point, {"lr": [0.002], "max_update": 400}) == {"lr": 0.002, "updates": 400}
     assert axes.measured(point, {}) == {"lr": 0.001, "updates": 500}

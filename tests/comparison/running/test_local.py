@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixture_types import Once
 from grids.comparisons import DONE
-from test_compare import compare
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files.folder_lock import HeldError, locked
@@ -20,11 +18,6 @@ from realformer_nmt.comparison.grid.cell import Named, place
 from realformer_nmt.comparison.running import local
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import slots
-
-
-@pytest.fixture(scope="module")
-def root(once: Once, toy_corpus: Path) -> Path:
-    return once("compared", lambda folder: compare(folder, toy_corpus))
 
 
 def test_each_gpu_is_one_cells_and_a_list_of_them_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,7 @@ GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
 GRIDS: dict[str, dict[str, Any]] = {
     "grid": {},
     "g_key": {"famlies": ["admin"]},
-    "g_twice": {"families": ["admin", "post_ln", "admin"]},
-    "g_none": {"families": []},
     "g_zero": {"layers": ["0"]},
-    "g_family": {"families": ["adm1n"]},
     "g_corpus": {"corpus": "multi30k_en_de"},
 }
 PACKING = '[[archives.a]]\nurls = ["{url}"]\n{hash}\n'
@@ -56,15 +53,19 @@ def texts(folder: Path) -> None:
         "latin1": "fine\nM\xe4rz\n".encode("latin-1") * 30,
         "utf16": "M\xe4rz\n".encode("utf-16"),
         "binary": bytes(range(256)) * 20,
+        "gigantic": b"word " * 2_000_000 + b"\n",
         "word": b"w" * 10_000_000 + b"\n",
         "letter": b"a b\n" * 60,
+        "spaces": " \t\u00a0\u3000\n".encode() * 60,
         "cut.gz": gzip.compress(b"a dog\n" * 60)[:-12],
         "bomb.gz": gzip.compress(bytes(1 << 26), compresslevel=1),
+        "plain.gz": b"a dog\n" * 60,
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
     (folder / "itself").symlink_to("itself")
+    (folder / "unreadable").symlink_to("/proc/self/mem")  # which root cannot read either
     for name in ("damaged", "begun"):
         (folder / name / "stages").mkdir(parents=True)
         (folder / name / "stages" / "text.json").write_text(sealed({}))  # a stage that is done
@@ -82,9 +83,11 @@ def toml(folder: Path) -> None:
         "key": {**good, "packing": 'sauce = "en"\n' + good["packing"]},
         "escape": {**good, "member": "a:../x.en"},
         "file": {**good, "packing": PACKING.format(url="file:///etc/passwd", hash=HASHED)},
+        "unhashed": {**good, "packing": PACKING.format(url="https://host/a.tgz", hash="")},
     }
     contents = {name: MANIFEST.format(**fields) for name, fields in manifests.items()}
-    contents |= {"text": "Dear all,\nhow are you?\n", "deep": f"families = {'[' * 5000}{']' * 5000}"}
+    contents |= {"ouroboros": 'base = "ouroboros.toml"', "text": "Dear all,\nhow are you?\n"}
+    contents |= {"deep": f"families = {'[' * 5000}{']' * 5000}"}
     contents |= {"loop": 'base = "pool"', "pool": 'base = "loop"', "own": OWN, "p_key": 'base = "small"\nmax_tokns = 9'}
     for name, content in contents.items():
         (folder / f"{name}.toml").write_text(content)
@@ -189,6 +192,7 @@ def translations(folder: Path) -> None:
     good = to_builtins(translation)
     records = {
         "hyp": sealed(good),
+        "hyp_cut": json.dumps(good)[:40],
         "hyp_list": "[]",
         "hyp_half": sealed({name: value for name, value in good.items() if name != "files"}),
         "hyp_changed": sealed(good),

@@ -2,18 +2,18 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from fixture_types import Once
+from pages import browsers
+from playwright.sync_api import Page
 from programs.program import REPOSITORY
 
 MKDOCS = Path(sys.prefix, "docs", "bin", "mkdocs")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FETCHED = re.compile(
     r"<(?:script|img|iframe|source|embed|object)\b[^>]*\b(?:src|data)=\"?((?:https?:)?//[^\s\">]+)"
     r"|<link\b[^>]*\bhref=\"?((?:https?:)?//[^\s\">]+)"
@@ -22,24 +22,23 @@ FETCHED = re.compile(
 
 
 @pytest.fixture(scope="module")
-def website(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def website(once: Once) -> Path:
     if not MKDOCS.exists():
         pytest.fail("no MkDocs: make docs", pytrace=False)
-    folder = tmp_path_factory.mktemp("website")
+    return once("website", build)
+
+
+def build(folder: Path) -> None:
     words = [str(MKDOCS), "build", "--quiet", "--config-file", "tools/website/mkdocs.yml", "--site-dir", str(folder)]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(words, cwd=REPOSITORY, env=quiet, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    return folder
 
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    executable = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+    with browsers.started() as browser:
         yield browser.new_page()
-        browser.close()
 
 
 def test_no_page_takes_anything_from_elsewhere(website: Path) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from grids.sample_results import Results, change_cells, empty, sample
+from grids.sample_results import Results, change_cells, empty, sample, without_curves
 from lxml import html
 from msgspec.structs import replace
 
@@ -13,6 +13,10 @@ from realformer_nmt.comparison.report import document, provenance, tables
 def another(results: Results, cell: str, **changes: object) -> Results:
     change_cells(results, lambda each: each.name == cell, **changes)
     return results
+
+
+def quick_page(results: Results) -> html.HtmlElement:
+    return html.fromstring(document.page(without_curves(results)))
 
 
 def facts(page: html.HtmlElement, cell: str) -> dict[str, str]:
@@ -25,7 +29,7 @@ def test_settings_are_the_cells_and_not_the_grids() -> None:
     """The grid says 0.4; all cells but one were trained with 0.1, and that one with 0.2."""
     results = replace(sample(seeds=2), grid="[train]\ndropout = 0.4\n")
     (cell,) = [each for each in results.cells if each.name == "admin-6-s1"]
-    page = html.fromstring(document.page(another(results, "admin-6-s1", settings={**cell.settings, "dropout": 0.2})))
+    page = quick_page(another(results, "admin-6-s1", settings={**cell.settings, "dropout": 0.2}))
     assert "dropout 0.2" in facts(page, "admin-6-s1")["Settings of its own"]
     assert "dropout 0.1" in facts(page, "pre_ln-6-s1")["Settings of its own"]
     (shared,) = page.xpath("//details[starts-with(summary, 'Settings that all cells share')]/pre")
@@ -34,7 +38,7 @@ def test_settings_are_the_cells_and_not_the_grids() -> None:
 
 def test_what_all_share_stands_once() -> None:
     results = sample(seeds=2)
-    page = html.fromstring(document.page(results))
+    page = quick_page(results)
     (shared,) = page.xpath("//details[starts-with(summary, 'Settings that all cells share')]/pre")
     assert shared.text.split("\n")[:3] == ["dropout 0.1", "lr [0.001]", "decoding.beam 4"]
     assert facts(page, "admin-18-s1")["Settings of its own"] == "model admin encoder_layers 18 decoder_layers 18 seed 1"
@@ -56,7 +60,7 @@ def test_other_versions_are_marked_in_every_table() -> None:
     difference = "torch 2.10.0: admin-6-s1 (the others: 2.13.0)"
     another(results, "admin-6-s1", versions={**cell.versions, "torch": "2.10.0"})
     results = replace(results, versions_apart=[difference])
-    page = html.fromstring(document.page(results))
+    page = quick_page(results)
     marked = [row.findtext("th") for row in page.xpath("//div[contains(@class, 'pane-0')]//tr[td]")]
     assert [name for name in marked if "†" in name] == ["admin †"]
     assert f"† Of another version: {difference}." in page.text_content()
@@ -79,7 +83,7 @@ def test_the_spreadsheet_says_which_version_made_a_row() -> None:
 
 def test_the_versions_on_top_are_those_of_the_cells() -> None:
     results = replace(sample(seeds=1), versions={"torch": "2.99.0"}, commit="another")  # of whoever writes the report
-    page = html.fromstring(document.page(results))
+    page = quick_page(results)
     header = page.xpath("string(//header)")
     assert "torch 2.13.0" in header
     assert results.cells[0].versions["commit"] in header
@@ -93,12 +97,12 @@ def test_before_any_cell_has_begun_nothing_is_said_of_settings() -> None:
     assert provenance.shared(results.cells) == {}
     assert provenance.versions(results) == results.versions
     assert provenance.of_other_versions(results) == set()
-    page = html.fromstring(document.page(results))
+    page = quick_page(results)
     assert page.xpath("//details[starts-with(summary, 'Settings that all cells share')]") == []
 
 
 def test_a_cell_that_the_grid_asks_for_otherwise_now_is_named_at_the_top() -> None:
     results = another(sample(seeds=1), "admin-6-s1", differences=["dropout was 0.1, is now 0.4"])
-    (notice,) = html.fromstring(document.page(results)).xpath("//header//div[@role='alert']")
+    (notice,) = quick_page(results).xpath("//header//div[@role='alert']")
     assert " ".join(notice.xpath("string(.//li)").split()) == "admin-6-s1: dropout was 0.1, is now 0.4"
-    assert html.fromstring(document.page(sample(seeds=1))).xpath("//div[@role='alert']") == []
+    assert quick_page(sample(seeds=1)).xpath("//div[@role='alert']") == []

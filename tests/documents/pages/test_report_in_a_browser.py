@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from fixture_types import Once
-from grids.sample_results import FAMILIES, Results, changed, empty, sample, unfinished
+from grids.sample_results import FAMILIES, HOSTILE, Results, changed, empty, sample, unfinished
 from msgspec.structs import replace
 from pages import browsers
 from PIL import Image
 from playwright.sync_api import Page
-from test_document import HOSTILE
 
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import setting_differences
@@ -78,8 +77,7 @@ def width(page: Page) -> int:
     return page.evaluate("document.documentElement.scrollWidth")
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str) -> None:
     results = REPORTS["sample"]()
     page, complaints = opened("sample", size, scheme)
@@ -91,9 +89,10 @@ def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str)
     assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
 
 
-@pytest.mark.parametrize("name", ["sample", "long"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_no_word_of_a_plot_leaves_its_figure(opened: Opened, name: str, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("name", "size"), [("sample", DESK), ("long", PHONE)])
+def test_no_word_of_a_plot_leaves_its_figure_or_lies_on_another(
+    opened: Opened, name: str, size: tuple[int, int]
+) -> None:
     page, _ = opened(name, size)
     outside = page.evaluate(
         """[...document.querySelectorAll('svg text')].filter(text => {
@@ -102,12 +101,6 @@ def test_no_word_of_a_plot_leaves_its_figure(opened: Opened, name: str, size: tu
         }).map(text => text.textContent)"""
     )
     assert outside == []
-
-
-@pytest.mark.parametrize("name", ["sample", "long"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_no_word_of_a_plot_lies_on_another(opened: Opened, name: str, size: tuple[int, int]) -> None:
-    page, _ = opened(name, size)
     over = page.evaluate(
         """[...document.querySelectorAll('svg')].flatMap(svg => {
             const texts = [...svg.querySelectorAll("text")]
@@ -138,9 +131,8 @@ def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
     assert failure["y"] + failure["height"] < PHONE[1]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_as_many_marks_are_seen_as_there_are_data(opened: Opened, scheme: str) -> None:
-    page, _ = opened("sample", DESK, scheme)
+def test_as_many_marks_are_seen_as_there_are_data(opened: Opened) -> None:
+    page, _ = opened("sample", DESK, "dark")
 
     def seen(selector: str) -> int:
         """Elements that take up room on the page."""
@@ -192,9 +184,8 @@ def test_the_text_of_the_cost_plot_can_be_read_on_a_phone(opened: Opened) -> Non
     assert min(heights) > 10  # pixels
 
 
-@pytest.mark.parametrize("name", ["sample", "long"])
-def test_a_phone_shows_p_and_that_the_table_goes_on(opened: Opened, name: str) -> None:
-    page, _ = opened(name, PHONE)
+def test_a_phone_shows_p_and_that_the_table_goes_on(opened: Opened) -> None:
+    page, _ = opened("long", PHONE)
     box = page.locator(".pane-0")
     outer = box.bounding_box()
     assert outer
@@ -227,14 +218,10 @@ def test_the_shade_at_a_tables_side_goes_at_its_end(opened: Opened) -> None:
         for end in (0, 1000):
             box.evaluate("(box, end) => { box.scrollLeft = end }", end)
             picture = Image.open(io.BytesIO(box.screenshot())).convert("L")
-            edges.append(
-                [
-                    abs(picture.getpixel((picture.width - x, 45)) - picture.getpixel((picture.width - 40, 45)))
-                    for x in (3, 6)
-                ]
-            )
+            edge, *shade = (picture.getpixel((picture.width - x, 45)) for x in (40, 3, 6))
+            edges.append(max(abs(shadow - edge) for shadow in shade))
         shaded, clear = edges
-        assert max(shaded) > 8 > max(clear)
+        assert shaded > 8 > clear
 
 
 def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
@@ -244,9 +231,8 @@ def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
     assert not page.locator(".more").is_visible()
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_hostile_text_runs_nothing(opened: Opened, size: tuple[int, int]) -> None:
-    page, complaints = opened("hostile", size)
+def test_hostile_text_runs_nothing(opened: Opened) -> None:
+    page, complaints = opened("hostile", PHONE)
     assert complaints == []
     assert page.title() == f"quickstart{BAD}: sacreBLEU across depths"
     assert page.locator("h1").text_content() == f"quickstart{BAD}"
@@ -254,7 +240,7 @@ def test_hostile_text_runs_nothing(opened: Opened, size: tuple[int, int]) -> Non
     assert page.locator("style").count() == 1
     assert BAD in (page.locator("article").first.text_content() or "")
     assert BAD in (page.locator("svg text", has_text="post_ln").first.text_content() or "")
-    assert width(page) <= size[0]
+    assert width(page) <= PHONE[0]
 
 
 @pytest.mark.parametrize("name", ["unfinished", "empty"])
@@ -283,9 +269,8 @@ def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Ope
     assert sum("Content Security Policy" in line for line in complaints) >= 3
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Opened, size: tuple[int, int]) -> None:
-    page, complaints = opened("two versions", size)
+def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Opened) -> None:
+    page, complaints = opened("two versions", PHONE)
     first = REPORTS["two versions"]().cells[0]
     marked = page.get_by_role("rowheader", name="\N{DAGGER}")
     shown = [row.inner_text() for row in marked.all() if row.is_visible()]
@@ -294,5 +279,5 @@ def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Op
     assert explained.is_visible()
     assert f"0.1.9: {first.name}" in explained.inner_text()
     assert page.get_by_role("heading", name="On test1, 500 lines").is_visible()
-    assert width(page) <= size[0]
+    assert width(page) <= PHONE[0]
     assert complaints == []
