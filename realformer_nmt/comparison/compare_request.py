@@ -20,7 +20,7 @@ class CompareRequest(TrackerOptions):
     subcommand: ClassVar[str] = "compare"
     implementation: ClassVar[str] = "realformer_nmt.comparison.compare"
     examples: ClassVar[str] = """examples:
-  realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
+  realformer-nmt compare grid.toml --prepared demo/data --folder runs --jobs 2
   realformer-nmt compare grid.toml --folder runs --plan
   realformer-nmt compare grid.toml --folder runs --launcher slurm
   realformer-nmt compare grid.toml --folder runs --report
@@ -28,7 +28,7 @@ class CompareRequest(TrackerOptions):
   realformer-nmt compare grid.toml --folder runs --merge runs-of-another-machine
 """
 
-    grid: Path = argument("the grid: what is compared (docs/comparing.md)", metavar="GRID.TOML")
+    grid: Path = argument("the grid: what is compared (in a clone: docs/comparing.md)", metavar="GRID.TOML")
     folder: Path = option("where cells, results.json and report.html are written")
     prepared: Path | None = option(
         "folder of `realformer-nmt prepare`, or the data-bin of one text, if the grid names none", None, metavar="DIR"
