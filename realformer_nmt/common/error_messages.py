@@ -3,9 +3,11 @@
 import errno
 import os
 import re
+import sys
 import traceback
 from pathlib import Path
 
+from realformer_nmt.common import user_dir
 from realformer_nmt.common.errors import declared, one_line
 
 TRACE = "Traceback (most recent call last):"
@@ -82,7 +84,7 @@ def foreseen_message(error: BaseException) -> str | None:
     for pattern, saying in SAYINGS:
         if match := re.search(pattern, NUMPY.sub(r"\1", f"{kind}: {message}"), re.DOTALL):
             return one_line(saying.format(*match.groups()))
-    return None
+    return of_user_dir(error, f"{kind}: {message}")
 
 
 def is_of_memory(error: BaseException) -> bool:
@@ -110,6 +112,16 @@ def of_system(error: OSError) -> str:
         return "the program that read the output has ended; write the output to a file, or read all of it"
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "a file"
     return one_line(f"{name or 'an empty file name'}: {error.strerror}; fix that and run this again")
+
+
+def of_user_dir(error: BaseException, message: str) -> str | None:
+    """Return the message for an error in a file of the user's own --user-dir, and None for any other error."""
+    folder = user_dir.folder_in(sys.argv)
+    paths = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if folder is None or folder.resolve() == user_dir.PACKAGE:
+        return None
+    places = [f"{file}, line {line}" for file, line in paths if folder.absolute() in file.parents]
+    return one_line(f"{places[-1]}: {message}; correct that file, and run this again") if places else None
 
 
 def is_gone() -> bool:

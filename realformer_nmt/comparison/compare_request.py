@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from realformer_nmt.common.numbers import MOST_SEEDS, POSITIVE, PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.comparison.folder_check import check_no_file
+from realformer_nmt.comparison.folder_check import check_no_file, check_no_training
 from realformer_nmt.comparison.running.status import cells_by_records, table
 from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.subcommands import register
@@ -20,7 +20,7 @@ class CompareRequest(TrackerOptions):
     subcommand: ClassVar[str] = "compare"
     implementation: ClassVar[str] = "realformer_nmt.comparison.compare"
     examples: ClassVar[str] = """examples:
-  realformer-nmt compare recipes/quickstart/grid.toml --prepared demo/data --folder demo --jobs 2
+  realformer-nmt compare grid.toml --prepared demo/data --folder runs --jobs 2
   realformer-nmt compare grid.toml --folder runs --plan
   realformer-nmt compare grid.toml --folder runs --launcher slurm
   realformer-nmt compare grid.toml --folder runs --report
@@ -28,7 +28,7 @@ class CompareRequest(TrackerOptions):
   realformer-nmt compare grid.toml --folder runs --merge runs-of-another-machine
 """
 
-    grid: Path = argument("the grid: what is compared (docs/comparing.md)", metavar="GRID.TOML")
+    grid: Path = argument("the grid: what is compared (in a clone: docs/comparing.md)", metavar="GRID.TOML")
     folder: Path = option("where cells, results.json and report.html are written")
     prepared: Path | None = option(
         "folder of `realformer-nmt prepare`, or the data-bin of one text, if the grid names none", None, metavar="DIR"
@@ -65,6 +65,7 @@ class CompareRequest(TrackerOptions):
     def run(self) -> int:
         """Run the comparison; --status does without fairseq where it can, for fairseq takes seconds to start."""
         check_no_file(self.folder)
+        check_no_training(self.folder)
         if self.status and not (self.only or self.add_seeds):
             cells = cells_by_records(self.grid, self.folder)
             if cells is not None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.protocols.run_files import RECORD
 
 
 def check_no_file(folder: Path) -> None:
@@ -10,3 +11,9 @@ def check_no_file(folder: Path) -> None:
     for path in (folder, *folder.parents):
         if path.is_file():
             raise UserError(f"{path} is a file: name another --folder, or remove it")
+
+
+def check_no_training(folder: Path) -> None:
+    """Refuse the folder of a single training, whose files a comparison would stand among."""
+    if (folder / RECORD).exists():
+        raise UserError(f"{folder} is the folder of a training, with {RECORD}: name another --folder")

@@ -13,7 +13,7 @@ from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.outside_texts import OutsideText
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.report import document
-from realformer_nmt.comparison.results import gather, loss_trend, measured_cell, outside_rows, results_file
+from realformer_nmt.comparison.results import gather, measured_cell, outside_rows, results_file, too_short
 
 
 def check_folder(folder: Path, grid: Grid) -> None:
@@ -35,7 +35,7 @@ def write_report(
         scored = measured_cell.scored_cells(states, grid.subsets[0])
         record = replace(record, outside=outside_rows.rows(outside, grid, corpus, scored, record.rows, cpu))
         results_file.write(folder / document.RECORD, record)
-        shown = loss_trend.restated(record)
+        shown = too_short.restated(record)
         document.write(shown, folder)
     print(document.terminal_table(shown))
     print(f"\n{folder / 'report.html'}")

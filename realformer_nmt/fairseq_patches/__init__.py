@@ -103,6 +103,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     multilingual_updates.average_the_gradients_of_every_pair,
     divergence.note_divergence,
     architectures.explain_clashes,
+    architectures.suggest_the_closest,
     architectures.fill_in_before_hydra,
     error_line.end_with_one_line,
 )

@@ -75,5 +75,5 @@ def check_no_part(flags: Mapping[str, Any]) -> None:
     if parts:
         raise ValueError(
             f"--{parts[0]} is what a family's name stands for: name another family, or give your own a name "
-            "(docs/adding.md)"
+            "(in a clone: docs/adding.md)"
         )

@@ -100,7 +100,7 @@ def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
     layers."""
     names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
     if "--task" in names:
-        raise UserError("--task is set by the protocol: name a --protocol of that task (docs/text_models.md)")
+        raise UserError("--task is the protocol's: name a --protocol of that task (in a clone: docs/text_models.md)")
     if "--arch" in names or any(word.startswith("-a") for word in flags):
         raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
     if "--save-dir" in names:

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import runpy
+import sys
 import traceback
 from pathlib import Path
 
@@ -108,3 +110,15 @@ def test_a_bare_error_shows_its_line_and_place() -> None:
     place = "common/test_error_messages.py"
     assert words.startswith(f"failed with AssertionError: raise AssertionError in {place}, line ")
     assert error_messages.foreseen_message(met.value) is None
+
+
+@pytest.mark.parametrize("name", ["mine", "elsewhere"])
+def test_an_error_in_a_user_dir_is_of_its_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["fairseq-train", "data", "--user-dir", str(tmp_path / "mine")])
+    file = tmp_path / name / "__init__.py"
+    file.parent.mkdir()
+    file.write_text("\n\nshortcut(0)\n")
+    with pytest.raises(NameError) as met:
+        runpy.run_path(str(file))
+    expected = f"{file}, line 3: NameError: name 'shortcut' is not defined; correct that file, and run this again"
+    assert (error_messages.message_of(met.value) == expected) is (name == "mine")

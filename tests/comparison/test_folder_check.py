@@ -1,10 +1,13 @@
-"""--folder FILE is refused in one line by the real commands, before they print or write anything."""
+"""--folder FILE, or RUN, is refused in one line before anything is printed or written."""
 
 from pathlib import Path
 
 import pytest
 from grids import comparisons
 from programs.commands import OURS, run
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.comparison.compare_request import CompareRequest
 
 RUN = ("run", "multi30k_en_de", "--layers", "6", "--protocol", "small")
 
@@ -24,6 +27,13 @@ def test_compare_refuses_a_file_as_its_folder(tmp_path: Path, content: str, opti
     (file := tmp_path / "file").write_text(content)
     grid = comparisons.write_grid(tmp_path, tmp_path / "data-bin")
     check_refused(file, "compare", grid, "--folder", file, "--gpus", 0, *options)
+
+
+def test_compare_refuses_the_folder_of_a_training(tmp_path: Path) -> None:
+    (tmp_path / "train.json").touch()
+    grid = comparisons.write_grid(tmp_path, tmp_path / "data-bin")
+    with pytest.raises(UserError, match=r"is the folder of a training, with train\.json: name another --folder"):
+        CompareRequest(grid=grid, folder=tmp_path).run()
 
 
 @pytest.mark.parametrize("options", [[], ["--dry-run"], ["--stage", "train"]], ids=str)

@@ -30,7 +30,8 @@ def test_a_reader_who_follows_the_page_trains_and_translates(
     fairseq: Command, toy_corpus: Path, family: Path, tmp_path: Path
 ) -> None:
     lines = blocks("bash")[0].replace("\\\n", " ").strip().splitlines()
-    words = [shlex.split(line.replace("DATA", str(toy_corpus)).replace("b2t ", f"{family} ")) for line in lines]
+    replaced = {"demo/data/data-bin": str(toy_corpus), "b2t": str(family)}
+    words = [[replaced.get(word, word) for word in shlex.split(line)] for line in lines]
     outputs = []
     for program, *arguments in words:
         places = [str(tmp_path / word) if word.startswith("b2t_checkpoints") else word for word in arguments]

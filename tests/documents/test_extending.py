@@ -45,14 +45,14 @@ def run(argv: list[str], folder: Path) -> None:
 
 
 def rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / "runs/table.csv").open() as file:
+    with (folder / "mine-runs/table.csv").open() as file:
         return list(csv.DictReader(file))
 
 
 def test_the_family_stands_beside_another_at_the_value_of_the_axis(folder: Path) -> None:
     settings = {(row["family"], float(row["clip"])) for row in rows(folder)}
     assert settings == {("pre_ln", 0.5), ("pre_ln_mean", 0.5)}
-    for cell in (folder / "runs/cells").iterdir():
+    for cell in (folder / "mine-runs/cells").iterdir():
         record = json.loads((cell / "train.json").read_text())["made_from"]
         assert record["settings"]["clip_norm"] == float(re.search("clip([0-9.]+)", cell.name)[1])
         assert record["settings"]["score_carry"] == ("mean" if "mean" in cell.name else "none")
@@ -67,7 +67,7 @@ def test_the_code_is_among_the_inputs_of_a_training(folder: Path) -> None:
 
 def test_the_metric_is_sacrebleus(folder: Path) -> None:
     references = (folder / "text/test.de").read_text().splitlines()
-    for cell in (folder / "runs/cells").iterdir():
+    for cell in (folder / "mine-runs/cells").iterdir():
         hypotheses = (cell / "translation/hypotheses.txt").read_text().splitlines()
         ter = sacrebleu.corpus_ter(hypotheses, [references]).score
         assert json.loads((cell / "run.json").read_text())["scores"]["ter"]["score"] == pytest.approx(ter)
@@ -75,17 +75,17 @@ def test_the_metric_is_sacrebleus(folder: Path) -> None:
 
 def test_the_column_stands_in_the_table_and_the_report(folder: Path) -> None:
     assert all(float(row["all_hours"]) == float(row["hours"]) * int(row["seeds"]) for row in rows(folder))
-    assert "hours, all seeds" in (folder / "runs/report.html").read_text()
+    assert "hours, all seeds" in (folder / "mine-runs/report.html").read_text()
 
 
 def test_the_subwords_are_letters(folder: Path) -> None:
-    tokens = [line.split()[0] for line in (folder / "data/data-bin/dict.de.txt").read_text().splitlines()]
+    tokens = [line.split()[0] for line in (folder / "mine-data/data-bin/dict.de.txt").read_text().splitlines()]
     letters = set((folder / "text/train.en").read_text() + (folder / "text/train.de").read_text()) - {" ", "\n"}
     assert {token for token in tokens if not token.startswith("madeupword")} == letters | {"_"}
 
 
 def test_the_task_is_trained_and_measured(folder: Path) -> None:
-    record = json.loads((folder / "masked/run.json").read_text())
+    record = json.loads((folder / "mine-masked/run.json").read_text())
     assert record["task"] == "my_masked_lm"
     assert 0 <= record["scores"]["masked_accuracy"]["score"] <= 100
     assert record["scores"]["perplexity"]["score"] == pytest.approx(2 ** record["measures"]["loss"], rel=1e-3)
@@ -95,8 +95,8 @@ def test_a_changed_row_makes_another_training(folder: Path) -> None:
     changed = folder / "mine/axis.py"
     before = changed.read_text()
     changed.write_text(before + "\n")
-    argv = ["compare", "grid.toml", "--prepared", "data", "--folder", "runs", "--gpus", "0", "--user-dir", "mine"]
-    refused = commands.run([*commands.OURS, *argv], folder=folder)
+    argv = ["compare", "mine/grid.toml", "--prepared", "mine-data", "--folder", "mine-runs", "--gpus", "0"]
+    refused = commands.run([*commands.OURS, *argv, "--user-dir", "mine"], folder=folder)
     changed.write_text(before)
     assert refused.returncode == 1
     assert "train: axis.py is another file" in refused.stderr

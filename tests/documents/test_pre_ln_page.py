@@ -109,9 +109,9 @@ def test_leads_at_three_budgets() -> None:
 
 
 def test_scores_of_the_quickstart() -> None:
+    families, *table = re.findall(r"^\| (?:sacreBLEU|(?:6|18)L-.*?) \| (.*) \|$", README, re.MULTILINE)
     six, eighteen = (
-        {family: cells[place] for family, *cells in re.findall(r"^\| `(\w+)` \| ([\d.]+) \| (\S+)", README, re.M)}
-        for place in (0, 1)
+        dict(zip(families.replace("`", "").split(" | "), scores.split(" | "), strict=True)) for scores in table
     )
     quoted = re.search(
         r"Pre-LN has (\S+) BLEU with 6\s+layers, ADMIN (\S+), RealFormer (\S+), Post-LN (\S+): .*?"

@@ -39,7 +39,8 @@ def test_every_family_stands_under_its_idea_here_or_on_the_page_of_models() -> N
     endings = {name.removeprefix("synthesizer") for name in elsewhere}  # how that page shortens them
     assert {name for name in endings if f"`{name}`" not in MODELS and f"`synthesizer{name}`" not in MODELS} == set()
     assert len(FAMILIES) == len(families)
-    assert f"| {len(shown)} more |" in README
+    in_readme = re.findall(r"^\| `(\w+)` \| .*LN\(|^\| `(realformer)` \| as", README, re.MULTILINE)
+    assert f"| {len(FAMILIES) - len(in_readme)} more |" in README
 
 
 def test_the_table_of_authors_code_has_a_row_for_each_record() -> None:

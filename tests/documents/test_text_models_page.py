@@ -92,8 +92,9 @@ def test_both_ways_of_carried_scores_are_the_records() -> None:
 
 
 def test_the_pages_data_bin_has_what_the_pages_grid_scores_on(tmp_path: Path) -> None:
+    (tmp_path / "demo" / "text").mkdir(parents=True)
     for name in ("train", "valid", "test"):
-        (tmp_path / f"{name}.txt").write_text("a text\n")
+        (tmp_path / "demo" / "text" / f"{name}.en").write_text("a text\n")
     (block,) = re.findall(r"```bash\nfairseq-preprocess (.*? data-bin)\n", TEXT_MODELS, re.DOTALL)
     done = commands.run([*commands.fairseq("preprocess"), *shlex.split(block.replace("\\\n", ""))], folder=tmp_path)
     assert done.returncode == 0, done.stderr

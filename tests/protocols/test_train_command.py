@@ -8,17 +8,38 @@ from typing import Any
 
 import pytest
 from fairseq.logging import progress_bar
+from msgspec.structs import replace
 from programs.program import realformer_nmt
 from recipe_scripts.printed import dry_run, flags, train_options
 
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.cli import main
 from realformer_nmt.corpora import manifest
 from realformer_nmt.protocols.command import Machines, precision_of
+from realformer_nmt.protocols.running.training_run import Training
 
 
 @pytest.mark.parametrize(("gpus", "freq"), [(1, 4), (2, 2), (4, 1)])
 def test_the_step_stays_on_fewer_gpus(tmp_path: Path, capsys: Any, gpus: int, freq: int) -> None:
     assert flags(dry_run(capsys, *train_options(tmp_path, "--gpus", gpus)))["update-freq"] == freq
+
+
+def finished(training: Training) -> TrainRecord:
+    return replace(training.summary, complete=True, made_from=training.stage.origin(None))
+
+
+def test_a_finished_training_needs_no_gpus(toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    tiny = ["--layers", 2, "--protocol", "tiny", "--max-tokens", 512, "--precision", "fp32"]
+    options = train_options(tmp_path, "--gpus", 2, *tiny, data=toy_corpus)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda _: "a GPU")
+    monkeypatch.setattr(Training, "run", lambda training, _: training.stage.write(finished(training)) or 0)
+    assert main(["train", *options]) == 0
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    assert main(["train", *options]) == 0
+    assert "train.json: up to date" in capsys.readouterr().out
+    assert main(["train", *options, "--fresh"]) == 1
+    assert "--gpus 2, but this machine has no GPU" in capsys.readouterr().err
 
 
 def test_machines_are_counted_together(tmp_path: Path, capsys: Any) -> None:

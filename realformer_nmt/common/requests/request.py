@@ -31,7 +31,7 @@ class Request:
     implementation: ClassVar[str]  # the module with `run(request)`, imported when it is called
 
     user_dir: Path | None = option(
-        "a folder of your own, as fairseq's --user-dir, which adds rows to this package's tables (docs/extending.md)",
+        "folder of your own that adds rows to this package's tables (in a clone: docs/extending.md)",
         None,
         group="your own code",
     )

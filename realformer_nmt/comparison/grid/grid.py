@@ -232,7 +232,7 @@ class Grid:
 
 
 def load(file: Path) -> Grid:
-    table = read_toml(file, "give a grid, such as recipes/quickstart/grid.toml")
+    table = read_toml(file, "give a grid, such as, in a clone, recipes/quickstart/grid.toml")
     try:
         values = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
         check_places(table, {each.name for each in fields(Grid)} - {*values, *axes.AXES})

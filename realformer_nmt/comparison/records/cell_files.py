@@ -15,10 +15,11 @@ from realformer_nmt.comparison.grid.cell import CellFolder
 from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_record import WAITING, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
+from realformer_nmt.comparison.records.loss_trend import STUCK, still_falls
 from realformer_nmt.comparison.records.record_links import average_of, training_of
 from realformer_nmt.protocols.run_files import RECORD
 
-MODEL_FAILED = ("diverged", "stuck")  # an "error" is the machine's
+MODEL_FAILED = ("diverged", STUCK)  # an "error" is the machine's
 FINAL = ("done", *MODEL_FAILED)
 ENDED = (*FINAL, "error")  # the next command tries an error again
 DAMAGED = "damaged"  # was done, but its results have changed since
@@ -60,6 +61,12 @@ class CellFiles:
         if state == "running" and not is_locked(self.cell.lock):
             return "interrupted"
         return DAMAGED if state == "done" and self.damage else state
+
+    @property
+    def progress(self) -> str:
+        """State as the terminal shows it: whether updates are too few is known only once all cells have ended."""
+        falls = self.state == STUCK and still_falls(self.curves.train)
+        return f"{STUCK}, but the loss still falls" if falls else self.state
 
     @functools.cached_property
     def damage(self) -> list[str]:

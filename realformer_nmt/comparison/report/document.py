@@ -13,6 +13,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.comparison.records.cell_files import FINAL, MODEL_FAILED
+from realformer_nmt.comparison.records.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
@@ -35,7 +36,6 @@ from realformer_nmt.comparison.report.tables import terminal_table as terminal_t
 from realformer_nmt.comparison.results import results_file
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing

@@ -7,12 +7,12 @@ against the baseline at the same place. Where neither compares a leader with the
 from collections.abc import Sequence
 
 from realformer_nmt.comparison.grid.axes import Place, shown
+from realformer_nmt.comparison.records.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.report.formatting import by_size, either
 from realformer_nmt.comparison.report.power import best_rows, scored
 from realformer_nmt.comparison.report.report_table import counted
 from realformer_nmt.comparison.results.best import ranked
 from realformer_nmt.comparison.results.default_title import layers, listed
-from realformer_nmt.comparison.results.loss_trend import TOO_SHORT
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.comparison.running.tuning_choice import untuned_place
 from realformer_nmt.evaluation.p_values import ALPHA

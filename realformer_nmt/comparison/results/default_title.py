@@ -28,6 +28,7 @@ SPELLINGS = {  # of names in code; any other name is written with spaces
     "pro_res": "ProRes",
     "qk_norm": "QKNorm",
     "realformer": "RealFormer",
+    "res_post_norm": "Res-Post-Norm",  # README's, before the name that it begins with
     "res_post": "Res-Post-Norm",
     "resi_dual": "ResiDual",
     "rezero": "ReZero",

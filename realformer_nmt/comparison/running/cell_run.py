@@ -42,7 +42,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
     with locked(cell.lock, "runs"):
         state = CellState(cell)
         if state.is_finished:
-            yield Progress(state.state)
+            yield Progress(state.progress)
             return
         of_words = TASKS[cell.task].targets_are_words
         entropy = verdict.unigram_entropy(cell.data, *cell.languages) if of_words else None
@@ -58,7 +58,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                 if end:
                     end = _combined(failure, end)
                     log.end(end.state, end.evidence)
-                    yield Progress(end.state)
+                    yield Progress(CellFiles(cell).progress)
                     return
             if stage is cell.stages[0]:
                 failure = _failure(cell, Curves(cell.folder, cell.task), entropy, ended=True)
@@ -68,7 +68,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
             log.end(failure.state, failure.evidence)
         else:
             log.end("done")
-        yield Progress(CellFiles(cell).state)
+        yield Progress(CellFiles(cell).progress)
 
 
 def _combined(failure: Verdict | None, end: Verdict) -> Verdict:

@@ -14,6 +14,7 @@ from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.cell import digest, name_cells, place
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.curves import CurvePoint
+from realformer_nmt.comparison.records.loss_trend import TOO_SHORT, all_too_short
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 
@@ -47,6 +48,7 @@ def cells_by_records(grid: Path, folder: Path) -> list[CellFiles] | None:
 
 def table(cells: Sequence[CellFiles]) -> str:
     rows = []
+    too_short = all_too_short([(cell.state, cell.curves.train) for cell in cells])
     for record in cells:
         unread = bool(record.foreign_records)
         train, valid = record.curves.train, record.curves.valid
@@ -57,7 +59,8 @@ def table(cells: Sequence[CellFiles]) -> str:
         unfit = record.differences
         evidence = "; ".join(["made with other settings or files", *unfit]) if unfit else record.evidence or ""
         loss = last and none_if_unset(last.nll_loss)
-        rows.append((record.cell.name, printable(record.state), update, of, loss, printable(evidence)))
+        state = TOO_SHORT if too_short else printable(record.state)
+        rows.append((record.cell.name, state, update, of, loss, printable(evidence)))
     lines: str = tabulate(rows, ["cell", "state", "update", "of", "loss (bits)", "evidence"], floatfmt=".2f")
     return lines
 

@@ -1,13 +1,15 @@
 """The architectures of this package in fairseq's registries."""
 
+import argparse
 import sys
 from typing import Any
 
-from fairseq import models
+from fairseq import models, options
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import open_dict
 
-from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.errors import OptionError, UserError
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 from realformer_nmt.model import presets
 
@@ -21,6 +23,20 @@ def explain_clashes(original: Original, model_name: str, arch_name: str) -> Any:
             "one of them as --user-dir, and import one of them in a program"
         )
     return original(model_name, arch_name)
+
+
+@patch(options, "add_model_args")
+def suggest_the_closest(original: Original, parser: argparse.ArgumentParser) -> Any:
+    """Suggest the closest --arch for an unknown one: fairseq prints its usage and all architectures' names."""
+    group = original(parser)
+    parser._option_string_actions["--arch"].type = registered_name
+    return group
+
+
+def registered_name(arch: str) -> str:
+    if arch not in ARCH_MODEL_REGISTRY:
+        raise UserError(not_allowed("--arch", arch, ARCH_MODEL_REGISTRY))  # a ValueError would print the usage
+    return arch
 
 
 def fill_in_before_hydra() -> None:

@@ -44,6 +44,7 @@ def run(request: TrainRequest) -> int:
     stage = stage_of_options(request, cfg, machines)
     if stage.is_up_to_date(request.fresh):
         return 0
+    check_gpus(request)
     check_training(cfg)
     announce(planned)
     if not machines.gpus:
@@ -70,11 +71,14 @@ def print_command(request: TrainRequest, prefix: str = "") -> None:
     announce(planned)
 
 
-def check_beginning(request: TrainRequest) -> None:
+def check_gpus(request: TrainRequest) -> None:
     present = torch.cuda.device_count()
     if (request.gpus or 0) > present:
         number = present or "no GPU that torch can use"
         raise UserError(f"--gpus {request.gpus}, but this machine has {number}: pass --gpus {present}, or --dry-run")
+
+
+def check_beginning(request: TrainRequest) -> None:
     if request.carry_embeddings and not request.begin_with:
         raise UserError(f"--carry-embeddings {request.carry_embeddings} needs --from RUN, whose embeddings they are")
     if request.begin_with and request.folder.resolve() in request.begin_with.resolve().parents:

@@ -17,6 +17,7 @@ THREE = ("pre_ln", "admin", "realformer")
         ("own files", "en de", ("realformer_post_ln",), "1", "Own files En-De: RealFormer Post-LN at 1 layer"),
         ("my_texts", "", ("gated_attention", "post_ln"), "4", "My texts: Gated attention, Post-LN at 4 layers"),
         ("zoo", "", ("sub_ln", "res_post", "rezero"), "6", "Zoo: Sub-LN, Res-Post-Norm, ReZero at 6 layers"),
+        ("mine", "", ("res_post_norm",), "6", "Mine: Res-Post-Norm at 6 layers"),
         ("data-bin", "", tuple(FAMILIES), "4", f"Data-bin: {len(FAMILIES)} families at 4 layers"),
     ],
 )

@@ -85,7 +85,7 @@ TRAINS = _of(
     ("fp16 on a CPU", "--data data --precision fp16", r"fp16 needs a GPU: allowed on a CPU"),
     (
         "GPUs that are not",
-        "--data data --gpus 64",
+        "--data data --gpus 64 --max-tokens 16",
         r"--gpus 64, but this machine has (\d+|no GPU that torch can use): pass --gpus \d+, or --dry-run",
     ),
     ("data-bin of version 7", "--data version7", r"\.idx is of version 7 .*binarise"),

@@ -82,7 +82,7 @@ def unfinished(cells: Sequence[Cell], show: ShowProgress) -> list[Cell]:
     for cell in cells:
         state = CellState(cell)
         if state.is_finished:
-            show(cell, Progress(state.state))
+            show(cell, Progress(state.progress))
         else:
             remaining.append(cell)
     return remaining

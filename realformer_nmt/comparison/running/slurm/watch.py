@@ -62,7 +62,7 @@ class Watch:
 
     def _end(self, cell: Cell) -> None:
         del self._waiting[cell]
-        self._show(cell, Progress(CellFiles(cell).state))
+        self._show(cell, Progress(CellFiles(cell).progress))
 
     def _ask(self) -> None:
         try:

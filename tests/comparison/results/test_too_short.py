@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from realformer_nmt.comparison.report import document, tables
 from realformer_nmt.comparison.report.finding import finding
-from realformer_nmt.comparison.results.loss_trend import restated, still_falls
 from realformer_nmt.comparison.results.results_file import TunedTable
+from realformer_nmt.comparison.results.too_short import restated
 
 SENTENCE = "10 of 10 trainings ended; 120 updates are too few to tell which family learns: the losses still fall."
 
@@ -56,18 +56,3 @@ def test_a_model_that_learns_makes_the_rest_failures() -> None:
     results = stuck(FALLING)
     results.cells[3] = replace(results.cells[3], state="done")
     assert restated(results) is results
-
-
-@pytest.mark.parametrize(
-    ("losses", "falls"),
-    [
-        ((12.0, 10.0, 9.0, 8.2, 7.6, 7.2), True),
-        ((9.24, 6.44, 5.47, 5.10), True),
-        ((7.56, 7.57, 7.56, 7.55), False),
-        ((14.0, 9.0, 7.5, 7.46, 7.44, 7.45, 7.43, 7.42), False),  # stuck, after a fast fall
-        ((7.0, 7.5), False),
-        ((7.5, 7.0), True),
-    ],
-)
-def test_the_last_quarter_is_compared_with_that_before(losses: tuple[float, ...], falls: bool) -> None:
-    assert still_falls(curve(*losses)) is falls

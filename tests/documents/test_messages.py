@@ -1,0 +1,34 @@
+"""Messages name only files that an installed package has, or say that they stand in a clone."""
+
+import ast
+import re
+from pathlib import Path
+
+from programs.program import REPOSITORY
+
+IN_CLONE = re.compile(r"\b(?:recipes|docs|tests|tools|benchmarks)/[\w*./]+")
+MODULES = [*(REPOSITORY / "realformer_nmt").rglob("*.py")]
+
+
+def strings(module: Path) -> list[str]:
+    """Return the strings of a module except docstrings, which no message shows."""
+    tree = ast.parse(module.read_text())
+    shown = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [str(node.value) for node in shown if id(node) not in docstrings]
+
+
+def unmarked(text: str) -> list[str]:
+    return [] if "in a clone" in text else IN_CLONE.findall(text)
+
+
+def test_a_file_that_pip_does_not_install_is_said_to_be_in_a_clone() -> None:
+    paths = {str(module): [path for text in strings(module) for path in unmarked(text)] for module in MODULES}
+    assert {module: named for module, named in paths.items() if named} == {}
+
+
+def test_such_files_are_named() -> None:
+    named = {path for module in MODULES for text in strings(module) for path in IN_CLONE.findall(text)}
+    assert {"recipes/quickstart/corpus.py", "docs/comparing.md"} <= named
+    assert [path for path in sorted(named) if not [*REPOSITORY.glob(path)]] == []
+    assert unmarked("write it as in docs/adding.md") == ["docs/adding.md"]
