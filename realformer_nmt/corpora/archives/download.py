@@ -160,8 +160,9 @@ class _Transfer:
         ranges = [("Range", f"bytes={start}-")] if start else []
         opener.addheaders = [("User-Agent", f"realformer-nmt/{VERSION}"), *ranges]
         with opener.open(url, timeout=self.patience.stall) as response:
-            if url.startswith("https:") and not response.url.startswith("https:"):
-                raise RefusedError(f"redirects to {response.url}, which is not https")
+            scheme = "https" if url.startswith("https") else "http"  # not ftp, to which urllib follows a redirection
+            if not response.url.startswith(scheme):
+                raise RefusedError(f"redirects to {response.url}, which is not {scheme}")
             if response.status != 206:  # the server ignores Range and sends everything
                 self._restart()
             self._append(response)

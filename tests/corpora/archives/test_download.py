@@ -1,7 +1,9 @@
 """One test per promise of a download, over real HTTP: resumed, checked, complete or not there, bounded in time."""
 
 import hashlib
+import http.client
 import resource
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +16,6 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.archives import download as downloads
 from realformer_nmt.corpora.archives.download import UnavailableError, download
 from realformer_nmt.corpora.manifest_schema import Packing
-
-WRONG = "0" * 64
 
 
 def test_a_file_comes_whole_in_one_request(server: ArchiveServer, tmp_path: Path) -> None:
@@ -167,16 +167,21 @@ def test_redirections_are_followed_but_not_to_a_file(server: ArchiveServer, tmp_
         download(packing(server, "/moved/a.tgz"), tmp_path / "empty", waits.patience(()))
 
 
-def test_https_is_not_left(server: ArchiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A redirection from https to http ends in an answer from http."""
-    plain = downloads.urllib.request.OpenerDirector.open
+@pytest.mark.parametrize(("scheme", "end"), [("https", "http://127.0.0.1/"), ("http", "ftp://127.0.0.1/")])
+def test_a_redirection_leaves_neither_https_nor_http(
+    server: ArchiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, end: str
+) -> None:
+    """urllib follows both; here a server of http plays all parts."""
+    plain = urllib.request.OpenerDirector.open
 
-    def redirected(opener: object, url: str, **options: float) -> object:
-        return plain(opener, url.replace("https:", "http:"), **options)  # type: ignore[arg-type]
+    def redirected(opener: urllib.request.OpenerDirector, url: str, **options: float) -> http.client.HTTPResponse:
+        response = plain(opener, url.replace("https:", "http:"), **options)
+        response.url = end
+        return response
 
-    monkeypatch.setattr(downloads.urllib.request.OpenerDirector, "open", redirected)
-    url = f"{server.url}/a.tgz".replace("http:", "https:")
-    with pytest.raises(UnavailableError, match=f"redirects to {server.url}/a.tgz, which is not https"):
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", redirected)
+    url = f"{server.url}/a.tgz".replace("http:", f"{scheme}:")
+    with pytest.raises(UnavailableError, match=f"redirects to {end}, which is not {scheme}"):
         download(Packing((url,), sha256=SHA256), tmp_path)
 
 

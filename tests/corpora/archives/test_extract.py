@@ -15,7 +15,7 @@ import pytest
 from texts.miniature import pack
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.archives.extract import extract
+from realformer_nmt.corpora.archives.extract import State, extract
 
 KINDS = ("a.tar", "a.tgz", "a.zip")
 NOISE = np.random.default_rng(5).bytes(300_000)  # does not compress: cuts fall into it
@@ -64,6 +64,21 @@ def test_half_written_members_are_done_again_and_complete_ones_are_not(tmp_path:
     extract(archive, list(MEMBERS), out)
     assert files(out) == MEMBERS
     assert (out / "giga.en.gz").stat().st_mtime_ns == complete
+
+
+def test_a_member_whose_run_was_killed_before_its_record_is_no_file_of_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    archive, out = archived(tmp_path, "a.tgz"), tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "add", killed)
+        with pytest.raises(KeyboardInterrupt):
+            extract(archive, ["top.en"], out)
+    assert files(out) == {"top.en": MEMBERS["top.en"]}
+    assert extract(archive, ["top.en"], out)["top.en"].read_bytes() == MEMBERS["top.en"]
 
 
 def test_members_of_another_archive_are_done_again(tmp_path: Path) -> None:
