@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from realformer_nmt.checkpoints.run_files import CHECKPOINTS
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import writing
 from realformer_nmt.common.files.text_lines import sha256
@@ -108,7 +109,7 @@ def ignored(folder: str, names: list[str]) -> set[str]:
     """Return the names that are not copied: hidden and set-aside files, special files, checkpoints."""
     unneeded = set()
     for name in names:
-        is_checkpoint = Path(folder).name == "checkpoints" and name.endswith(".pt")
+        is_checkpoint = Path(folder).name == CHECKPOINTS and name.endswith(".pt")
         if is_checkpoint or name.startswith((".", "before-")) or not is_plain(Path(folder, name)):
             unneeded.add(name)
     return unneeded
