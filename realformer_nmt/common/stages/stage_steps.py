@@ -107,8 +107,7 @@ class SteppedStage(Stage):
             raise UserError(f"{result} was made but no longer exists: {self.hint}")
         if not record.exists():
             self.end.unlink(missing_ok=True)
-            for leftover in (*self.folder.glob(f"{name}.partial-*"), result):  # version 0.2.0's
-                shutil.rmtree(leftover, ignore_errors=True)
+            shutil.rmtree(result, ignore_errors=True)
             start = time.monotonic()
             with completed_folder(result) as part:
                 step = work(part)
