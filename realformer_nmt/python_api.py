@@ -7,10 +7,10 @@ result, a file or a folder. Errors that a user can fix are `realformer_nmt.commo
 from pathlib import Path
 from typing import Any
 
+from realformer_nmt.checkpoints.run_files import RECORD
 from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.subcommands import SUBCOMMANDS, import_user_dir, request_of
 from realformer_nmt.subcommands import register as register_models
 

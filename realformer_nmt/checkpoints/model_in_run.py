@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from realformer_nmt.checkpoints import run_records
-from realformer_nmt.checkpoints.train_record import TRAINING
+from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, RECORD
 from realformer_nmt.common.errors import UserError
 
-AVERAGE = "average.pt"
-IN_A_RUN = (AVERAGE, "checkpoints/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
+IN_A_RUN = (AVERAGE, f"{CHECKPOINTS}/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
 
 
 def checkpoint(path: Path) -> Path:
@@ -21,7 +20,7 @@ def checkpoint(path: Path) -> Path:
     file = next((path / name for name in IN_A_RUN if (path / name).is_file()), None)
     if file is None:
         raise UserError(f"{path} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
-    run_records.check_average(file, path / TRAINING)
+    run_records.check_average(file, path / RECORD)
     return file
 
 

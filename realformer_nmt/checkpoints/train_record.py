@@ -4,8 +4,6 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from realformer_nmt.common.files.records import Finite, Positive, StageRecord, Text
 
-TRAINING = "train.json"
-
 
 class TrainingSession(Struct, frozen=True, kw_only=True):
     """Time between a start of fairseq-train and its end or death, and what it trained with."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from realformer_nmt.checkpoints.model_in_run import AVERAGE
+from realformer_nmt.checkpoints.run_files import AVERAGE
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.stage import AGAIN

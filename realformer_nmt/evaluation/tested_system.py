@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from realformer_nmt.checkpoints.run_files import SCORES
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import read_recorded
@@ -12,7 +13,6 @@ from realformer_nmt.evaluation.metrics.segment_mean import as_lines
 from realformer_nmt.evaluation.run_record import RunRecord, Score
 
 WRITER = "`realformer-nmt score` writes it"
-SCORES = "run.json"  # in a run's folder
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from pathlib import Path
 from msgspec import UNSET
 
 from realformer_nmt.checkpoints.inspection import SIZES, arch_of
+from realformer_nmt.checkpoints.run_files import SCORES
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
-RECORD = "run.json"
 HINT = "`realformer-nmt score` writes it; move it away to export without scores"
 CARD = """---
 language: {languages}
@@ -74,7 +74,7 @@ print(model.generate(input_ids=torch.tensor([[7, 5, 2]])))
 
 
 def of(source: LoadedRun) -> str:
-    record = test_record(source, source.path.parent / RECORD)
+    record = test_record(source, source.path.parent / SCORES)
     languages = [_safe(language) for language in source.corpus.languages]
     use = WITH_TOKENIZER if source.tokenizer_model else WITHOUT_TOKENIZER
     return CARD.format(

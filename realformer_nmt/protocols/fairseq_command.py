@@ -7,12 +7,13 @@ from pathlib import Path
 import torch
 
 from realformer_nmt import tasks
+from realformer_nmt.checkpoints import run_files
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing import prepare_record
-from realformer_nmt.protocols import command, run_files, trackers
+from realformer_nmt.protocols import command, trackers
 from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest
@@ -70,7 +71,8 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
     task = tasks.TASKS[protocol.task]
     length = {"max-epoch": protocol.epochs} if protocol.epochs else {"max-update": protocol.updates}
     folder = request.folder.absolute()
-    argv = [str(request.data.absolute()), *for_fairseq(request.user_dir), "--save-dir", str(folder / "checkpoints")]
+    save_dir = ["--save-dir", str(folder / run_files.CHECKPOINTS)]
+    argv = [str(request.data.absolute()), *for_fairseq(request.user_dir), *save_dir]
     if protocol.task != tasks.TRANSLATION:
         argv += ["--task", protocol.task]
     argv += command.architecture(task, request.arch, request.layers, request.kind or protocol.kind)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from realformer_nmt.checkpoints.run_files import TENSORBOARD
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.protocols.run_files import TENSORBOARD
 
 
 class Tracker(NamedTuple):

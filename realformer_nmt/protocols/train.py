@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.checkpoints.model_in_run import parse_checkpoint
+from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
@@ -13,7 +14,6 @@ from realformer_nmt.corpora.subwords.subword_methods import learnt
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.protocol import shipped
-from realformer_nmt.protocols.run_files import CURVES
 from realformer_nmt.protocols.trackers import TrackerOptions
 
 BATCH = "the machine and the batch"

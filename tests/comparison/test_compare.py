@@ -18,12 +18,12 @@ from grids import comparisons
 from grids.comparisons import DIVERGED, DONE, STUCK
 from programs.program import realformer_nmt
 
+from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
-from realformer_nmt.protocols.run_files import CURVES
 
 CELLS = {*DONE, STUCK, DIVERGED}
 

@@ -12,8 +12,8 @@ import pytest
 from grids import comparisons
 from programs import commands
 
+from realformer_nmt.checkpoints import run_files
 from realformer_nmt.comparison.records.curves import Curves
-from realformer_nmt.protocols import run_files
 
 BLOCK = 32768  # bytes of the log format of LevelDB, in which W&B writes
 HEADER = struct.Struct("<IHB")  # of a part of a record there: checksum, length, kind

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from realformer_nmt.checkpoints.run_files import CELL, CHECKPOINTS
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.axes import Point
-from realformer_nmt.protocols.run_files import CHECKPOINTS
 from realformer_nmt.tasks import TRANSLATION
 
 SomeRequest = TypeVar("SomeRequest", bound=StageRequest)
@@ -71,7 +71,7 @@ class CellFolder:
     @property
     def record_file(self) -> Path:
         """File of the cell's state, machine and sessions."""
-        return self.folder / "cell.json"
+        return self.folder / CELL
 
     @property
     def lock(self) -> Path:

@@ -4,14 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average import AverageRequest
-from realformer_nmt.checkpoints.model_in_run import AVERAGE
+from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, RECORD, TRANSLATION_FOLDER
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid.cell import Cell, of_subset
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols.protocol import Protocol
-from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
 from realformer_nmt.protocols.train import TrainRequest
 
 
@@ -44,7 +43,7 @@ def translate_request(
     return TranslateRequest(
         checkpoints=(folder / AVERAGE,),
         subset=subset,
-        output=of_subset(folder, "translation", subset),
+        output=of_subset(folder, TRANSLATION_FOLDER, subset),
         validate=validate,
         **text.as_options(),
         **protocol.decoding_options,
@@ -55,7 +54,7 @@ def score_request(
     folder: Path, subset: str, reference: Path | None = None, rouge: bool = False, comet: str | None = None
 ) -> ScoreRequest:
     return ScoreRequest(
-        translation=of_subset(folder, "translation", subset),
+        translation=of_subset(folder, TRANSLATION_FOLDER, subset),
         output=of_subset(folder, "run", subset, ".json"),
         reference=reference,
         rouge=rouge,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.checkpoints.model_in_run import AVERAGE
 from realformer_nmt.checkpoints.model_in_run import checkpoint as checkpoint_of
+from realformer_nmt.checkpoints.run_files import AVERAGE, RECORD
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.comparison.compare_request import CompareRequest
@@ -20,7 +20,6 @@ from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.command import flags
 from realformer_nmt.protocols.protocol import Protocol, load, shipped
-from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.protocols.train import TrainRequest
 

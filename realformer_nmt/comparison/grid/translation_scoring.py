@@ -16,6 +16,7 @@ from realformer_nmt.evaluation import significance, tested_system
 from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.evaluation.metrics.metric_table import METRICS, SUMMARY
 from realformer_nmt.evaluation.p_values import SeedDifference
+from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.protocols.protocol import Protocol
 
 TEST = "ar"
@@ -62,7 +63,7 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, s
     summaries = METRICS[grid.drawn].text == SUMMARY
     score = score_request(folder, subset, corpus.references.get(subset), summaries, grid.comet_model)
     return (
-        CellStage(f"translate{name}", translate, translate.output / "translation.json"),
+        CellStage(f"translate{name}", translate, translate.output / translation_record.RECORD),
         CellStage(f"score{name}", score, score.output),
     )
 

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from realformer_nmt.checkpoints import run_files
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
@@ -17,7 +18,6 @@ from realformer_nmt.comparison.records.cell_record import WAITING, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.records.loss_trend import STUCK, still_falls
 from realformer_nmt.comparison.records.record_links import average_of, training_of
-from realformer_nmt.protocols.run_files import RECORD
 
 MODEL_FAILED = ("diverged", STUCK)  # an "error" is the machine's
 FINAL = ("done", *MODEL_FAILED)
@@ -81,8 +81,9 @@ class CellFiles:
         if self.record.state != "done":
             return []
         names = [path.name for path in self.cell.folder.iterdir()]
-        scores = {name: name for name in self.record.scores or ()} or {"run.json": SCORES}  # older records name none
-        patterns = {RECORD: RECORD, **scores}
+        older = {run_files.SCORES: SCORES}  # a record that names none
+        scores = {name: name for name in self.record.scores or ()} or older
+        patterns = {run_files.RECORD: run_files.RECORD, **scores}
         missing = [f"{name} is gone" for name, pattern in patterns.items() if not fnmatch.filter(names, pattern)]
         runs = [self.cell.folder / name for pattern in scores.values() for name in fnmatch.filter(names, pattern)]
         return [*missing, *record_links.missing_translations(runs)]

@@ -7,9 +7,9 @@ from pathlib import Path
 from msgspec import UNSET, Struct, UnsetType
 
 from realformer_nmt.checkpoints.model_description import Number
+from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records
-from realformer_nmt.protocols.run_files import CURVES
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
-from realformer_nmt.checkpoints.model_in_run import AVERAGE
+from realformer_nmt.checkpoints.run_files import AVERAGE, CURVES, RECORD, TRANSLATION_FOLDER
 from realformer_nmt.checkpoints.run_records import strangers
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files import records
@@ -15,7 +15,7 @@ from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.grid.cell import CellFolder, of_subset
 from realformer_nmt.comparison.records.cell_record import CellRecord
 from realformer_nmt.evaluation.run_record import RunRecord
-from realformer_nmt.protocols.run_files import CURVES, RECORD
+from realformer_nmt.evaluation.translating import translation_record
 
 
 def training_of(folder: Path) -> TrainRecord | None:
@@ -75,7 +75,7 @@ def subset_of(run: Path) -> str:
 
 def translation_of(run: Path) -> Path:
     """Return the place of the record of the translation that a run.json is of."""
-    return of_subset(run.parent, "translation", subset_of(run)) / "translation.json"
+    return of_subset(run.parent, TRANSLATION_FOLDER, subset_of(run)) / translation_record.RECORD
 
 
 def missing_translations(runs: Iterable[Path]) -> Iterator[str]:

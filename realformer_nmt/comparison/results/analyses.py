@@ -10,7 +10,7 @@ from pathlib import Path
 
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord
 from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, TrainedModel, summary
-from realformer_nmt.checkpoints.model_in_run import AVERAGE
+from realformer_nmt.checkpoints.run_files import AVERAGE
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.json_records import expected

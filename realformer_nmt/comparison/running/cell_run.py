@@ -8,6 +8,7 @@ import os
 from collections.abc import Generator, Mapping
 from typing import NamedTuple
 
+from realformer_nmt.checkpoints.run_files import DIVERGENCE
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
@@ -20,7 +21,6 @@ from realformer_nmt.comparison.running import verdict
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.renewal import void_scores_of
 from realformer_nmt.comparison.running.verdict import Verdict
-from realformer_nmt.fairseq_patches.training.divergence import FILE as DIVERGENCE
 from realformer_nmt.tasks import TASKS
 
 OUTPUT = "output.log"

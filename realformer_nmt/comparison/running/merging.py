@@ -7,8 +7,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from realformer_nmt.checkpoints.run_files import CHECKPOINTS
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import writing
+from realformer_nmt.common.files.atomic_files import completed_folder
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records import scored_run
@@ -97,18 +98,15 @@ def check_reference(record: Path, reference: RecordedFile, folder: Path) -> None
 
 def copy(folder: Path, to: Path) -> None:
     """Copy a folder atomically, without checkpoints, which a finished cell does not need."""
-    part = to.with_name(f".{to.name}.part")
-    with writing(to):
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(folder, part, ignore=ignored, copy_function=shutil.copyfile)  # contents, not permissions
-        part.rename(to)
+    with completed_folder(to) as part:  # contents alone are copied, not permissions
+        shutil.copytree(folder, part, ignore=ignored, copy_function=shutil.copyfile, dirs_exist_ok=True)
 
 
 def ignored(folder: str, names: list[str]) -> set[str]:
     """Return the names that are not copied: hidden and set-aside files, special files, checkpoints."""
     unneeded = set()
     for name in names:
-        is_checkpoint = Path(folder).name == "checkpoints" and name.endswith(".pt")
+        is_checkpoint = Path(folder).name == CHECKPOINTS and name.endswith(".pt")
         if is_checkpoint or name.startswith((".", "before-")) or not is_plain(Path(folder, name)):
             unneeded.add(name)
     return unneeded

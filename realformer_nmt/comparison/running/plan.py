@@ -10,13 +10,13 @@ from tabulate import tabulate
 
 from realformer_nmt.checkpoints import averaging, run_records
 from realformer_nmt.checkpoints.average import AverageRequest
+from realformer_nmt.checkpoints.run_files import RECORD
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.protocols.command import pasted
-from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.running import training as trainings
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from realformer_nmt.checkpoints.run_files import DIVERGENCE
 from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.grid.cell import Failure
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.fairseq_patches.training.divergence import FILE
 
 WINDOW = 5  # points of the curve
 
@@ -56,7 +56,7 @@ def stuck(
 
 def diverged(checkpoints: Path, train: list[CurvePoint]) -> Verdict | None:
     """Return the verdict by the training's own note when it ended, or by a loss that is no number."""
-    note = checkpoints / FILE
+    note = checkpoints / DIVERGENCE
     if note.is_file():
         content = json_records.read(note, "remove it, and the same command resumes", {"error": str, "update": int})
         return Verdict("diverged", f"{content['error']} at update {content['update']}")

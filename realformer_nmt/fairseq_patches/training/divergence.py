@@ -15,11 +15,11 @@ from typing import Any
 import torch
 from fairseq.trainer import Trainer
 
+from realformer_nmt.checkpoints.run_files import DIVERGENCE
 from realformer_nmt.common.errors import one_line
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
-FILE = "divergence.json"
 Batch = Mapping[str, Any]  # fairseq's tensors by name, nested as the task has them
 logger = logging.getLogger(__name__)
 LAYER = re.compile(r".*?\.layers\.\d+|\w+\.\w+")
@@ -48,7 +48,7 @@ def note_divergence(original: Original, trainer: Trainer, samples: list[Batch], 
 def write_record(trainer: Trainer, samples: list[Batch], error: FloatingPointError) -> None:
     """Write this rank's record: each rank has other batches, and any of them may be the cause."""
     rank = trainer.data_parallel_rank
-    path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else FILE)
+    path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else DIVERGENCE)
     record = {**describe(trainer, samples, error), "rank": rank, "ranks": trainer.data_parallel_world_size}
     checksummed_json.write(path, record)
 

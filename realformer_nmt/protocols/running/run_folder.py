@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+from realformer_nmt.checkpoints.run_files import CELL, CHECKPOINTS, RECORD
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.data_bins.file_checks import NAME as PREPARED
-from realformer_nmt.protocols.run_files import CHECKPOINTS, RECORD
 
 RUN = (RECORD, "checkpoint*.pt", f"{CHECKPOINTS}/checkpoint*.pt")
-BEGUN = (".lock-*", "cell.json")  # files of `train` before it writes its record, and of `compare`
+BEGUN = (".lock-*", CELL)  # files of `train` before it writes its record, and of `compare`
 DATA = ("dict.txt", "dict.*.txt", "*.idx", PREPARED)
 
 

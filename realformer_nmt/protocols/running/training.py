@@ -9,6 +9,7 @@ import torch
 from msgspec.structs import replace
 
 from realformer_nmt import tasks
+from realformer_nmt.checkpoints.run_files import RECORD
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
@@ -21,7 +22,6 @@ from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import corpora
-from realformer_nmt.protocols.run_files import RECORD
 from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
 from realformer_nmt.protocols.running.carried_subwords import carried_counts
 from realformer_nmt.protocols.running.planned_training import PlannedTraining

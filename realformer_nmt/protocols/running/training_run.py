@@ -11,7 +11,7 @@ from types import FrameType
 
 from msgspec.structs import replace
 
-from realformer_nmt.checkpoints.model_in_run import AVERAGE
+from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, CURVES, RECORD, RUN
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
@@ -24,7 +24,6 @@ from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
-from realformer_nmt.protocols.run_files import CHECKPOINTS, CURVES, RECORD, RUN
 from realformer_nmt.protocols.settings import FIRST
 
 RECORD_INTERVAL = 20.0  # seconds: a killed run loses so much of its recorded time

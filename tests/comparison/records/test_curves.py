@@ -6,12 +6,12 @@ from pathlib import Path
 
 from grids.grid_cells import cells_of
 
+from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.results.measured_cell import describe
 from realformer_nmt.comparison.running.renewal import renew
-from realformer_nmt.protocols.run_files import CURVES
 
 
 def line(update: int, loss: str) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import Named, digest, place
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
-from realformer_nmt.protocols.run_files import CURVES
 
 GRID = 'families = ["{family}"]\nlayers = ["6"]\nprotocol = "own.toml"\n'
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from grids import recorded
 
+from realformer_nmt.checkpoints.run_files import DIVERGENCE
 from realformer_nmt.common.requests import toml_tables
 from realformer_nmt.comparison.grid.cell import Failure
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.results import results_file
-from realformer_nmt.comparison.running.verdict import FILE, diverged, stuck, unigram_entropy
+from realformer_nmt.comparison.running.verdict import diverged, stuck, unigram_entropy
 
 FAILURE = Failure(judged_after=100, margin=0.1)
 
@@ -104,7 +105,7 @@ def test_a_loss_that_is_no_number_is_divergence(tmp_path: Path) -> None:
 
 
 def test_what_the_training_noted_is_divergence(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text(json.dumps({"error": "Minimum loss scale reached (0.0001)", "update": 77}))
+    (tmp_path / DIVERGENCE).write_text(json.dumps({"error": "Minimum loss scale reached (0.0001)", "update": 77}))
     verdict = diverged(tmp_path, [])
     assert verdict is not None
     assert verdict.evidence == "Minimum loss scale reached (0.0001) at update 77"

@@ -1,9 +1,11 @@
 """Names of the files and folders in a training's folder."""
 
-from realformer_nmt.checkpoints.train_record import TRAINING
-
-RECORD = TRAINING
+RECORD = "train.json"
 CURVES, LOG = "curves.jsonl", "train.log"
-CHECKPOINTS = "checkpoints"
 TENSORBOARD, WANDB = "tensorboard", "wandb"
+CHECKPOINTS = "checkpoints"
+DIVERGENCE = "divergence.json"  # among the checkpoints
 RUN = (RECORD, CURVES, LOG, TENSORBOARD, WANDB, CHECKPOINTS)  # in the order in which `train --fresh` moves them
+AVERAGE = "average.pt"
+TRANSLATION_FOLDER, SCORES = "translation", "run.json"  # of the subset test
+CELL = "cell.json"  # of `compare`
