@@ -44,7 +44,7 @@ print(json.dumps(tokenizer.batch_decode(model.generate(**batch, num_beams=3), sk
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_a_folded_model_computes_what_it_did(options: dict[str, Any], tmp_path: Path) -> None:
-    """That each scaling folds is in test_folding.py."""
+    """test_folding.py folds every scaling."""
     source = exportable.source(("post", "admin", "dot", "none"), tmp_path, **options)
     folder = tmp_path / "made"
     folder.mkdir()
