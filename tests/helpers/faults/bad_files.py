@@ -20,7 +20,6 @@ GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
 GRIDS: dict[str, dict[str, Any]] = {
     "grid": {},
     "g_key": {"famlies": ["admin"]},
-    "g_twice": {"families": ["admin", "post_ln", "admin"]},
     "g_none": {"families": []},
     "g_zero": {"layers": ["0"]},
     "g_family": {"families": ["adm1n"]},
@@ -57,8 +56,6 @@ def texts(folder: Path) -> None:
         "utf16": "M\xe4rz\n".encode("utf-16"),
         "binary": bytes(range(256)) * 20,
         "word": b"w" * 10_000_000 + b"\n",
-        "letter": b"a b\n" * 60,
-        "cut.gz": gzip.compress(b"a dog\n" * 60)[:-12],
         "bomb.gz": gzip.compress(bytes(1 << 26), compresslevel=1),
     }
     for name, content in files.items():
@@ -126,9 +123,6 @@ def data_bins(folder: Path, data: Path) -> None:
         for side in ("src", "tgt"):
             (folder / name / f"dict.{side}.txt").write_bytes(content)
     (folder / "nowords" / "dict.src.txt").unlink()
-    (folder / "reverse").mkdir()
-    for file in data.iterdir():  # the same corpus from tgt to src
-        (folder / "reverse" / file.name.replace("src-tgt", "tgt-src")).write_bytes(file.read_bytes())
 
 
 def checkpoints(folder: Path, data: Path) -> None:
@@ -167,7 +161,6 @@ def preparations(folder: Path) -> None:
     good |= {"bytes": {}, "sha256": {}}
     notes = {
         "prep": json.dumps(good),
-        "prep_cut": json.dumps(good)[:40],
         "prep_list": "[]",
         "prep_half": json.dumps({**good, "settings": None}),
         "prep_kinds": json.dumps({**good, "source": 5}),

@@ -6,8 +6,6 @@ from formulas.attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, outp
 
 from realformer_nmt.model.attention.attention import SelfAttention
 from realformer_nmt.model.attention.carry import CARRIES, Carried
-from realformer_nmt.model.attention.scores import build_source
-from realformer_nmt.model.scaling import Gains
 from realformer_nmt.model.topologies.topology import PreLN
 
 
@@ -30,12 +28,3 @@ def test_three_layers(carry: str, chain: str) -> None:
         attended = layer(x, seen, mask, carried)
         torch.testing.assert_close(attended.output, output(layer, mixed), rtol=1e-4, atol=1e-4)
         x, carried = attended.output * 0.1, attended.carried
-
-
-def test_without_a_dot_product_only_values_and_outputs_are_projected() -> None:
-    attention = SelfAttention(
-        build_source("random", HEADS, D, 5), CARRIES["none"], 1, memory_width=HEADS * D, dropout=0.0, gains=Gains()
-    )
-    assert {name for name, _ in attention.named_parameters() if "proj" in name} == {
-        f"{name}.{kind}" for name in ("v_proj", "out_proj") for kind in ("weight", "bias")
-    }
