@@ -87,7 +87,7 @@ def test_a_checkpoint_without_room_is_not_there_and_the_error_says_why(tmp_path:
 
 @pytest.fixture(scope="module")
 def killed(trial_corpus: Path, once: Once) -> Path:
-    """The undisturbed run, and one of two kills, which takes a minute: at an instant, and while a checkpoint was written."""
+    """The undisturbed run, and one of two kills, at an instant and while it writes: a minute of trainings."""
 
     def survive(folder: Path) -> None:
         figures = kills.survive(trial_corpus, folder, anywhere=1, while_writing=1, updates=50)
