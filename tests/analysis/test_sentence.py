@@ -42,7 +42,7 @@ def test_every_head_of_every_chain_with_its_words(toy_corpus: Path, monkeypatch:
         assert float(each.triu(1).abs().max()) == 0  # nobody looks ahead
 
 
-def test_pieces_are_given_or_made_as_for_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subwords_are_the_words_or_cut_as_for_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sentence.subwords("  a  b ", tmp_path / "data-bin") == "a b"
     (tmp_path / "prepare.json").touch()
     prepared = SimpleNamespace(pieces=lambda raw: [raw.decode().removesuffix("\n").replace(" ", "+")])

@@ -100,17 +100,17 @@ def test_what_is_not_alike_is_refused_by_name(tmp_path: Path) -> None:
 def test_models_of_other_words_are_not_averaged(tmp_path: Path) -> None:
     """Their weights have the same names and shapes."""
 
-    def known(name: str, languages: list[str], source: str) -> Path:
+    def of_words(name: str, languages: list[str], source: str) -> Path:
         task_state = {"languages": languages, "dictionaries": {"source": source, "target": "ef56"}}
         return save(tmp_path / name, {"w": torch.ones(2)}, task_state=task_state)
 
-    first, second = known("first.pt", ["en", "de"], "ab12"), known("second.pt", ["en", "de"], "ab12")
+    first, second = of_words("first.pt", ["en", "de"], "ab12"), of_words("second.pt", ["en", "de"], "ab12")
     older = save(tmp_path / "older.pt", {"w": torch.ones(2)})
     assert average([first, second, older])["model"]["w"].tolist() == [1, 1]
     with pytest.raises(UserError, match=r"languages is \['de', 'en'\], there \['en', 'de'\]"):
-        average([first, known("back.pt", ["de", "en"], "ab12")])
+        average([first, of_words("back.pt", ["de", "en"], "ab12")])
     with pytest.raises(UserError, match="the source dictionary is cd34, there ab12"):
-        average([first, known("other.pt", ["en", "de"], "cd34")])
+        average([first, of_words("other.pt", ["en", "de"], "cd34")])
 
 
 def test_a_legacy_namespace_is_compared_by_its_choices_alone(tmp_path: Path) -> None:

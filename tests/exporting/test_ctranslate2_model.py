@@ -42,7 +42,7 @@ def texts(data: Path) -> list[str]:
 def test_it_writes_what_ours_writes(case: str, tmp_path: Path, toy_corpus: Path) -> None:
     arch, flags = CASES[case]
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags, margin=0.2)
-    hypotheses = greedy(exported(checkpoint, toy_corpus, tmp_path / "made"), texts(toy_corpus))
+    hypotheses = greedy(exported(checkpoint, toy_corpus, tmp_path / "exported"), texts(toy_corpus))
     assert hypotheses == exportable.greedy(checkpoint, toy_corpus, texts(toy_corpus))
     assert len(set(map(tuple, hypotheses))) > 2
 
@@ -53,7 +53,7 @@ def test_its_beam_search_finds_the_same_with_the_same_probabilities(
     """It divides by what may end at once where fairseq does not, so here any sentence may."""
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "deepnorm_tiny", margin=0.4)
     expected = exportable.several(checkpoint, toy_corpus, user_dir)
-    results = engine(exported(checkpoint, toy_corpus, tmp_path / "made")).translate_batch(
+    results = engine(exported(checkpoint, toy_corpus, tmp_path / "exported")).translate_batch(
         [text.split() for text in texts(toy_corpus)],
         **{"beam_size": 3, "num_hypotheses": 3, "return_scores": True},
         **{"min_decoding_length": 0, "max_decoding_length": LONGEST},
@@ -97,7 +97,7 @@ def test_what_it_has_no_place_for_is_refused_in_its_words(
     flags: tuple[str, ...], message: str, tmp_path: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "post_ln_tiny", *flags)
-    words = ["--data", str(toy_corpus), "--subwords", "none", "--output", str(tmp_path / "made")]
+    words = ["--data", str(toy_corpus), "--subwords", "none", "--output", str(tmp_path / "exported")]
     assert subcommands.main(["export", str(checkpoint), "--to", "ctranslate2", *words]) == 1
     assert re.search(rf"ours\.pt: CTranslate2 cannot take it: .*{message}.*\n$", capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["ours.pt"]

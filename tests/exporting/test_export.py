@@ -40,7 +40,7 @@ def words(data: Path, output: Path, to: str = "fairseq") -> list[str]:
 def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
     checkpoint: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
-    output = tmp_path / "new" / "made"
+    output = tmp_path / "new" / "exported"
     done = realformer_nmt("export", checkpoint.parent, *words(toy_corpus, output))
     assert done.stdout == f"{output}: {checkpoint} as {TARGETS['fairseq'].what}\n", done.stderr
     assert sorted(file.name for file in output.iterdir()) == [
@@ -54,7 +54,7 @@ def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
 
 def test_a_sentencepiece_model_needs_no_dictionary_beside_it(toy_corpus: Path, tmp_path: Path) -> None:
     """A data-bin of fairseq-preprocess has its dictionaries; no target reads a third."""
-    subwords, output = tmp_path / "subwords", tmp_path / "made"
+    subwords, output = tmp_path / "subwords", tmp_path / "exported"
     subwords.mkdir()
     texts = TrainingTexts(toy_corpus.parent / "valid.src", toy_corpus.parent / "valid.tgt", 203, True)
     sentencepiece_subwords.learn(texts, subwords, 280, 1)
@@ -82,7 +82,7 @@ def test_a_hostile_checkpoint_is_refused_and_nothing_is_left(
 ) -> None:
     proof, bad = tmp_path / "proof", tmp_path / "bad.pt"
     malicious.in_the_model(torch.load(checkpoint, weights_only=False), bad, proof)  # our own
-    assert subcommands.main(["export", str(bad), *words(toy_corpus, tmp_path / "made", to)]) == 1
+    assert subcommands.main(["export", str(bad), *words(toy_corpus, tmp_path / "exported", to)]) == 1
     assert re.match(rf"realformer-nmt: (refused to|cannot) load {bad}: [^\n]+\n$", capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
 
@@ -95,11 +95,13 @@ def test_a_full_disk_is_named_and_nothing_is_left(
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, hard))
     try:
-        status = subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made", to)])
+        status = subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "exported", to)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert status == 1
-    assert re.search(r"/made: File too large: more room is needed, [\d,]+ are free; .*\n\Z", capsys.readouterr().err)
+    assert re.search(
+        r"/exported: File too large: more room is needed, [\d,]+ are free; .*\n\Z", capsys.readouterr().err
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -119,9 +121,9 @@ def test_a_model_of_another_dictionary_is_refused(
     other = shutil.copytree(toy_corpus, tmp_path / "other")
     with (other / "dict.tgt.txt").open("a") as file:
         file.write("added 1\n")
-    assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "exported")]) == 1
     assert "has dictionaries of 16 and 16 entries" in capsys.readouterr().err
-    assert not (tmp_path / "made").exists()
+    assert not (tmp_path / "exported").exists()
 
 
 def test_the_same_words_in_another_order_are_another_dictionary(
@@ -130,12 +132,12 @@ def test_the_same_words_in_another_order_are_another_dictionary(
     other = shutil.copytree(toy_corpus, tmp_path / "other")
     lines = (other / "dict.tgt.txt").read_text().splitlines(keepends=True)
     (other / "dict.tgt.txt").write_text("".join([*lines[1::-1], *lines[2:]]))
-    assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "exported")]) == 1
     assert (
         f"{checkpoint}: the checkpoint was trained with another target dictionary than that of {other}"
         in capsys.readouterr().err
     )
-    assert not (tmp_path / "made").exists()
+    assert not (tmp_path / "exported").exists()
 
 
 def test_shortcuts_too_small_to_be_folded_are_refused(
@@ -145,7 +147,7 @@ def test_shortcuts_too_small_to_be_folded_are_refused(
     for name in [name for name in state["model"] if "_shortcut." in name]:
         state["model"][name].fill_(0 if name.endswith("delta") else 1e-42)
     bad = saved.save(tmp_path / "bad.pt", state)
-    assert subcommands.main(["export", str(bad), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(bad), *words(toy_corpus, tmp_path / "exported")]) == 1
     assert "leaves fp32's range when shortcuts are folded into it" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
 
@@ -165,7 +167,7 @@ def test_a_checkpoint_that_is_replaced_meanwhile_is_not_passed_off_as_what_was_e
         write(*arguments)
 
     monkeypatch.setattr(stock, "write", written_while_a_training_goes_on)
-    assert subcommands.main(["export", str(path), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(path), *words(toy_corpus, tmp_path / "exported")]) == 1
     assert f"{path} was changed while it was read" in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint_last.pt"]
 
@@ -191,7 +193,7 @@ def test_attention_that_other_programs_lack_is_refused_by_every_target(
 ) -> None:
     local = exportable.checkpoint(tmp_path / "local.pt", toy_corpus, "admin_tiny", flag, value)
     for target in TARGETS:
-        assert subcommands.main(["export", str(local), *words(toy_corpus, tmp_path / "made", target)]) == 1
+        assert subcommands.main(["export", str(local), *words(toy_corpus, tmp_path / "exported", target)]) == 1
         message = f"{local} has {flag} {value}: only {allowed} are exported"
         assert message in capsys.readouterr().err
 
@@ -205,7 +207,7 @@ def test_without_its_packages_a_target_says_what_to_install(
 ) -> None:
     lacking = TARGETS["fairseq"]._replace(packages=("json", "of_no_such_name"))
     monkeypatch.setitem(export.TARGETS, "fairseq", lacking)
-    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "made")]) == 1
+    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "exported")]) == 1
     message = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
     assert capsys.readouterr().err.endswith(message)
 
@@ -213,6 +215,6 @@ def test_without_its_packages_a_target_says_what_to_install(
 def test_a_precision_that_a_target_has_not_is_refused(
     checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    output = words(toy_corpus, tmp_path / "made", "huggingface")
+    output = words(toy_corpus, tmp_path / "exported", "huggingface")
     assert subcommands.main(["export", str(checkpoint), *output, "--precision", "int8"]) == 1
     assert "--precision int8 is not one of --to huggingface's: fp32" in capsys.readouterr().err

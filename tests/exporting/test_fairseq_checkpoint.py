@@ -18,7 +18,7 @@ def hypotheses(data: Path, checkpoint: Path, *flags: object) -> dict[int, list[H
 
 
 def test_fairseq_generate_writes_the_same_without_the_plug_in(tmp_path: Path, toy_corpus: Path, user_dir: Path) -> None:
-    """That every scaling folds is in test_folding.py."""
+    """test_folding.py folds every scaling."""
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "admin_tiny", "--decoder-learned-pos")
     words = ("--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "plain")
     done = realformer_nmt("export", checkpoint, "--to", "fairseq", *words)

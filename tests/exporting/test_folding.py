@@ -93,10 +93,9 @@ def test_a_weight_of_0_is_refused_by_its_name(tmp_path: Path) -> None:
         (("dual", "none", "dot", "none"), "--residual-topology dual"),
         (("post", "none", "random+dot", "none"), r"--score-source random\+dot"),
         (("pre", "deepnorm", "dot", "none"), "--residual-scaling deepnorm"),
+        (("post", "none", "dot", "none", "rms"), "--norm rms"),
     ],
 )
-def test_what_has_no_plain_form_is_refused_by_its_part(
-    parts: tuple[str, str, str, str], option: str, tmp_path: Path
-) -> None:
+def test_what_has_no_plain_form_is_refused_by_its_part(parts: tuple[str, ...], option: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"model.pt has {option}, which fairseq's transformer does not support"):
         as_stock_transformer.of(exportable.source(parts, tmp_path))

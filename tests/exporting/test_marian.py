@@ -44,9 +44,9 @@ print(json.dumps(tokenizer.batch_decode(model.generate(**batch, num_beams=3), sk
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_a_folded_model_computes_what_it_did(options: dict[str, Any], tmp_path: Path) -> None:
-    """That each scaling folds is in test_folding.py."""
+    """test_folding.py folds every scaling."""
     source = exportable.source(("post", "admin", "dot", "none"), tmp_path, **options)
-    folder = tmp_path / "made"
+    folder = tmp_path / "exported"
     folder.mkdir()
     marian.write(source, folder, "fp32")
     model = transformers.MarianMTModel.from_pretrained(folder)
@@ -75,7 +75,7 @@ def test_a_translation_ends_where_the_models_positions_do(tmp_path: Path) -> Non
     """A model that never ends by itself writes as much as it does under fairseq."""
     source = exportable.source(("post", "none", "dot", "none"), tmp_path, max_target_positions=9)
     source.model.decoder.output_projection.weight.data[EOS] = 0  # less probable than the best word
-    folder = tmp_path / "made"
+    folder = tmp_path / "exported"
     folder.mkdir()
     marian.write(source, folder, "fp32")
     generator = SequenceGenerator([source.model], dictionary(), beam_size=1)
@@ -91,7 +91,7 @@ def test_a_translation_ends_where_the_models_positions_do(tmp_path: Path) -> Non
 
 def test_the_program_on_a_card_without_a_tokenizer_runs(tmp_path: Path) -> None:
     source = exportable.source(("post", "none", "dot", "none"), tmp_path)
-    folder = tmp_path / "made"
+    folder = tmp_path / "exported"
     folder.mkdir()
     marian.write(source, folder, "fp32")
     program = (folder / "README.md").read_text().partition("```python\n")[2].partition("```")[0]
@@ -112,7 +112,7 @@ def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_cor
     (data / "train.src-tgt.src.idx").touch()  # its name tells the languages
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", data, "deepnorm_tiny", margin=0.4)
     corpus = ("--data", str(data), "--subwords", "sentencepiece", "--subwords-folder", str(subwords))
-    folder = tmp_path / "made"
+    folder = tmp_path / "exported"
     assert subcommands.main(["export", str(checkpoint), "--to", "huggingface", *corpus, "--output", str(folder)]) == 0
     lines = (text / "test.src").read_text().splitlines()[:12]
     words = [sys.executable, "-c", OFFLINE, str(folder)]

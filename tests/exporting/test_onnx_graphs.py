@@ -35,7 +35,7 @@ def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
 @pytest.mark.parametrize("arch", ARCHS)
 def test_its_program_writes_what_ours_writes(arch: str, tmp_path: Path, toy_corpus: Path) -> None:
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *ARCHS[arch], margin=0.4)
-    folder = exported(checkpoint, toy_corpus, tmp_path / "made")
+    folder = exported(checkpoint, toy_corpus, tmp_path / "exported")
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
     lines.append("a word\r unknown\u2028here")  # one line, with white space in it
     text = "\ufeff" + "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
@@ -98,7 +98,7 @@ def test_its_program_refuses_a_line_that_ours_refuses(folder: Path, toy_corpus: 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])
 def test_its_beams_and_scores_are_ours(penalty: float, tmp_path: Path, toy_corpus: Path) -> None:
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.2)
-    model = onnx_decoding.OnnxTranslator(exported(checkpoint, toy_corpus, tmp_path / "made"))
+    model = onnx_decoding.OnnxTranslator(exported(checkpoint, toy_corpus, tmp_path / "exported"))
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
     loaded = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
     for line, expected in zip(lines, loaded.stream(lines, beam=4, nbest=4, lenpen=penalty, max_len_b=30), strict=True):

@@ -56,7 +56,7 @@ def test_of_nothing_the_gradient_is_zero(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not weight.grad.any()
 
 
-def test_a_gradient_that_nobody_wants_is_not_made() -> None:
+def test_a_gradient_that_is_not_needed_is_not_computed() -> None:
     ctx = SimpleNamespace(saved_tensors=(torch.randn(3, 6), torch.randn(7, 6)), needs_input_grad=(False, True, False))
     gradients = Product.backward(ctx, torch.randn(3, 7))
     assert [gradient is not None for gradient in gradients] == [False, True, False]

@@ -95,7 +95,7 @@ def test_operations_of_a_decoding_step_stay_within_the_budget(family: str, preci
 
 @pytest.mark.parametrize("carry", ["sum", "mean"])
 def test_a_carried_score_is_kept_no_more_often_than_one_that_is_not(carry: str) -> None:
-    def kept(carry: str) -> int:
+    def arrays_kept(carry: str) -> int:
         arrays: dict[int, int] = {}
 
         def keep(saved: Tensor) -> Tensor:
@@ -108,7 +108,7 @@ def test_a_carried_score_is_kept_no_more_often_than_one_that_is_not(carry: str) 
         del output
         return list(arrays.values()).count(3 * 2 * 6 * 6)  # B x H x S x S
 
-    assert kept(carry) == kept("none")
+    assert arrays_kept(carry) == arrays_kept("none")
 
 
 def beams(order: list[int]) -> tuple[Decoding, list[int]]:

@@ -1,9 +1,8 @@
-"""Scores are carried alike at any depth, and padding changes nothing at any length."""
+"""Scores are carried alike at any depth."""
 
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models.tiny import EOS, PAD, combination, profiled
 
 from realformer_nmt.model.attention.carry import CARRIES, Carried
 
@@ -22,25 +21,3 @@ def test_carried_scores_are_the_sum_or_the_mean_of_all_below_at_any_depth(depth:
         for number, scores in enumerate(layers, 1):
             logits, carried = carry.scores(scores, carried, number)
         torch.testing.assert_close(logits, expected[name], rtol=1e-4, atol=1e-4)
-
-
-MODELS = {carry: profiled(combination(("post", "admin", "dot", carry))) for carry in CARRIES}
-SENTENCE = st.lists(st.integers(4, 13), min_size=1, max_size=7)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    source=SENTENCE,
-    target=SENTENCE,
-    before=st.integers(0, 4),
-    after=st.integers(0, 4),
-    carry=st.sampled_from([*CARRIES]),
-)
-def test_padding_changes_nothing(source: list[int], target: list[int], before: int, after: int, carry: str) -> None:
-    alone, previous = torch.tensor([[*source, EOS]]), torch.tensor([[EOS, *target]])
-    padded = torch.tensor([[PAD] * before + [*source, EOS] + [PAD] * after])
-    longer = torch.tensor([[EOS, *target] + [PAD] * after])
-    with torch.no_grad():
-        expected, _ = MODELS[carry](alone, None, previous)
-        logits, _ = MODELS[carry](padded, None, longer)
-    torch.testing.assert_close(logits[:, : previous.size(1)], expected, rtol=1e-4, atol=1e-5)

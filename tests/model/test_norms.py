@@ -1,16 +1,12 @@
 """Norms against their formulas and torch's own; which models hold them, and which checkpoints they leave alone."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from tiny_models.exportable import source
 from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor, nn
 
 from realformer_nmt.checkpoints.files.checkpoint_fields import choices
-from realformer_nmt.common.errors import OptionError, UserError
-from realformer_nmt.exporting import as_stock_transformer
+from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.norms import NORMS, DynamicTanh, LayerNorm, RMSNorm, ScaleNorm
 from realformer_nmt.serving import served_models
 
@@ -107,13 +103,6 @@ def test_an_unknown_norm_and_a_stream_that_would_overflow_are_refused() -> None:
     deep = {"residual_scaling": "deepnorm", "encoder_layers": 900}
     with pytest.raises(OptionError, match="post with --norm none never normalises the stream"):
         build(norm="none", **deep)
-
-
-@pytest.mark.parametrize("name", [name for name in NORMS if name != "layer"])
-def test_stock_fairseq_has_no_place_for_another_norm(name: str, tmp_path: Path) -> None:
-    exported = source(("post", "none", "dot", "none", name), tmp_path)
-    with pytest.raises(UserError, match=f"has --norm {name}, which fairseq's transformer does not support; it"):
-        as_stock_transformer.of(exported)
 
 
 def test_a_checkpoint_from_before_the_option_has_layer_norms() -> None:

@@ -115,7 +115,7 @@ class ResiDual(TransformerModelBase):
 
 
 @pytest.mark.parametrize("order", [("theirs", "realformer_nmt"), ("realformer_nmt", "theirs")], ids="-".join)
-def test_another_plug_in_of_the_same_name_is_told_in_either_order(order: tuple[str, str], tmp_path: Path) -> None:
+def test_another_plug_in_with_our_arch_is_an_error_in_either_order(order: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "theirs.py").write_text(THEIRS)
     path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
     begin = f"import fairseq\nimport {order[0]}\n"

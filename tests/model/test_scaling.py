@@ -138,3 +138,8 @@ def test_gains_of_initial_weights(name: str, stack: Stack, depth: int, gains: tu
     x, branch = torch.randn(2, 4, 8)
     if name != "pro_res":
         torch.testing.assert_close(scaling.shortcut(8, 5)(x, branch), x + branch)
+
+
+@pytest.mark.parametrize(("name", "factor"), [("b2t", 12**-0.5), ("ds_init", 1 / 2)])
+def test_attention_to_a_memory_of_another_width_is_scaled_too(name: str, factor: float) -> None:
+    assert SCALINGS[name](DECODER).memory_gains(16, equal_widths=False) == pytest.approx((factor,) * 3)

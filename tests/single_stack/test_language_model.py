@@ -9,7 +9,6 @@ import torch
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.models import BaseFairseqModel
 from fairseq.models.transformer_lm import TransformerLanguageModel, base_lm_architecture
-from tiny_models.representatives import every_family
 from tiny_models.stock import judged, spread
 from tiny_models.tiny import PAD, PREVIOUS, SIZE, dictionary, task
 
@@ -53,17 +52,6 @@ def test_logits_loss_and_gradients_are_stocks(family: str, before: bool, shared:
     )
     logits, stock_logits = (model.eval()(PREVIOUS)[0][PREVIOUS.ne(PAD)] for model in (package_model, stock_model))
     torch.testing.assert_close(logits, stock_logits, rtol=0, atol=1e-5)
-
-
-@every_family
-def test_no_word_sees_those_behind_it(family: str) -> None:
-    model = LanguageModel.build_model(options(**FAMILIES[family]), task()).train()
-    model(PREVIOUS)  # ADMIN's profile
-    other = PREVIOUS.clone()
-    other[:, 3:] = 4
-    logits, changed = (model.eval()(words)[0] for words in (PREVIOUS, other))
-    assert torch.equal(logits[:, :3], changed[:, :3])
-    assert not torch.equal(logits[:, 3:], changed[:, 3:])
 
 
 @pytest.mark.parametrize(("settings", "longest"), [({}, 12), ({"max_target_positions": 30}, 30)])

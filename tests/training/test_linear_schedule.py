@@ -62,7 +62,9 @@ def test_impossible_lines_are_refused(flags: str, message: str) -> None:
         schedule(*flags.split())
 
 
-def test_run_of_epochs_is_told_what_to_pass(fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
+def test_a_run_of_epochs_is_refused_with_the_option_to_pass(
+    fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
     size = "--encoder-layers 1 --decoder-layers 1 --encoder-embed-dim 8 --encoder-ffn-embed-dim 8 --max-tokens 500"
     parts = "--arch transformer --optimizer radam --lr 1e-3 --lr-scheduler linear --max-epoch 2 --cpu"
     flags = ["--user-dir", user_dir, *size.split(), *parts.split(), "--save-dir", tmp_path]

@@ -1,4 +1,4 @@
-"""RAdam against torch.optim.RAdam, against its formula in float64, and inside fairseq's wrappers."""
+"""RAdam against its formula in float64, and inside fairseq's wrappers."""
 
 import copy
 import math
@@ -12,8 +12,6 @@ from formulas.gradients import give_gradients, parameters
 from programs.fairseq_config import configured
 
 from realformer_nmt.training.radam import FairseqRAdam, RAdam
-
-BETAS = [(0.9, 0.98), (0.9, 0.999), (0.0, 0.7)]
 
 
 def by_hand(
@@ -43,26 +41,11 @@ def by_hand(
     return value
 
 
-@pytest.mark.parametrize("betas", BETAS)
-@pytest.mark.parametrize("decay", [0.0, 0.1])
-def test_equals_torch_with_its_momentum_while_untractable(betas: tuple[float, float], decay: float) -> None:
-    weights, torch_weights = parameters(), parameters()
-    settings = {"lr": 0.01, "betas": betas, "eps": 1e-3, "weight_decay": decay}
-    optimizer = RAdam(weights, **settings, untractable_momentum=True)
-    reference = torch.optim.RAdam(torch_weights, **settings, decoupled_weight_decay=True)
-    for step in range(30):
-        give_gradients(weights, step)
-        give_gradients(torch_weights, step)
-        optimizer.step()
-        reference.step()
-        for mine, other in zip(weights, torch_weights, strict=True):
-            torch.testing.assert_close(mine, other, rtol=1e-6, atol=1e-6)
-
-
 @pytest.mark.parametrize("momentum", [False, True])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
-def test_equals_the_formula(momentum: bool, dtype: torch.dtype, tolerance: float) -> None:
-    flags = ["--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-4", "--weight-decay", "0.1"]
+@pytest.mark.parametrize("betas", [(0.9, 0.98), (0.0, 0.7)])
+def test_equals_the_formula(betas: tuple[float, float], momentum: bool, dtype: torch.dtype, tolerance: float) -> None:
+    flags = ["--adam-betas", str(betas), "--adam-eps", "1e-4", "--weight-decay", "0.1"]
     flags += ["--radam-untractable-momentum"] if momentum else []
     weights = parameters(dtype)
     starts = [parameter.detach().double().numpy().copy() for parameter in weights]
@@ -78,7 +61,7 @@ def test_equals_the_formula(momentum: bool, dtype: torch.dtype, tolerance: float
         optimizer.step()
     for parameter, start, *history in zip(weights, starts, *gradients, strict=True):
         halves = [0.5 * gradient for gradient in history]
-        expected = by_hand(start, halves, rates, (0.9, 0.98), 1e-4, 0.1, momentum)
+        expected = by_hand(start, halves, rates, betas, 1e-4, 0.1, momentum)
         np.testing.assert_allclose(parameter.detach().numpy(), expected, rtol=tolerance, atol=tolerance)
 
 

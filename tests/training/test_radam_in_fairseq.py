@@ -83,7 +83,7 @@ def test_fp16_optimizer_keeps_fp32_masters(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_goes_on_bit_by_bit_from_a_saved_state(dtype: torch.dtype) -> None:
-    def made(to: list[torch.nn.Parameter]) -> FairseqRAdam:
+    def optimizer_of(to: list[torch.nn.Parameter]) -> FairseqRAdam:
         if dtype == torch.float32:
             return optim.build_optimizer(configured("--optimizer", "radam", "--lr", 0.01).optimizer, to)
         return low_precision(MemoryEfficientFP16Optimizer, dtype, to)
@@ -93,14 +93,14 @@ def test_goes_on_bit_by_bit_from_a_saved_state(dtype: torch.dtype) -> None:
         optimizer.step()
 
     weights = parameters(dtype)
-    optimizer, file = made(weights), io.BytesIO()
+    optimizer, file = optimizer_of(weights), io.BytesIO()
     for step in range(8):
         update(optimizer, weights, step)
     torch.save((optimizer.state_dict(), [parameter.detach() for parameter in weights]), file)
     file.seek(0)
     state, values = torch.load(file, weights_only=True)
     resumed_parameters = [torch.nn.Parameter(value) for value in values]
-    resumed = made(resumed_parameters)
+    resumed = optimizer_of(resumed_parameters)
     resumed.load_state_dict(state)
     for step in range(8, 16):
         update(optimizer, weights, step)

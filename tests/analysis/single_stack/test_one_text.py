@@ -117,7 +117,7 @@ def test_attention_is_that_of_scipy(name: str, texts: Path, records: dict[str, A
 @pytest.mark.parametrize("name", SIDES)
 def test_losses_and_gradients(name: str, texts: Path, records: dict[str, AnalysedModel], tmp_path: Path) -> None:
     """The loss is that of fairseq-validate, which masks the same words; gradients are autograd's."""
-    output = tmp_path / "told.json"
+    output = tmp_path / "evaluation.json"
     options = ("--data", texts / "data-bin", "--subset", "valid", "--cpu", "--output", output)
     done = realformer_nmt("evaluate", texts / f"{name}.pt", *options)
     assert done.returncode == 0, done.stderr

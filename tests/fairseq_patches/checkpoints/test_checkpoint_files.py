@@ -87,7 +87,7 @@ def test_a_checkpoint_without_room_is_not_there_and_the_error_says_why(tmp_path:
 
 @pytest.fixture(scope="module")
 def killed(trial_corpus: Path, once: Once) -> Path:
-    """The undisturbed run, and one of two kills: at an instant, and while a checkpoint was written."""
+    """The undisturbed run, and one of two kills, at an instant and while it writes: a minute of trainings."""
 
     def survive(folder: Path) -> None:
         figures = kills.survive(trial_corpus, folder, anywhere=1, while_writing=1, updates=50)
@@ -160,7 +160,7 @@ def test_a_checkpoint_asked_for_by_name_has_no_stand_in(tmp_path: Path, large: P
         checkpoint_files.choose_checkpoint(trainer(tmp_path, str(path)), str(path))
 
 
-def test_a_folder_that_vanished_is_not_made_anew(tmp_path: Path) -> None:
+def test_a_folder_that_disappeared_is_not_created_again(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoints"
     patched = trainer(folder)
     with pytest.raises(UserError, match=r"--save-dir .*checkpoints has disappeared since the training began"):

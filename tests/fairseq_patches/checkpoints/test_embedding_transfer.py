@@ -20,7 +20,6 @@ from realformer_nmt.protocols.running import updates
 
 OURS = ["a", "new", "e", "c", "other", "l"]  # of the letters a to l of the toy corpus four, in another order
 TABLES = {"encoder.embed_tokens": "src", "decoder.embed_tokens": "tgt", "decoder.output_projection": "tgt"}
-SEPARATE = ("--arch", "realformer_tiny", "--encoder-layers", "1", "--decoder-layers", "1")
 
 
 @pytest.fixture(scope="module")
@@ -98,20 +97,6 @@ def test_a_model_is_the_same_however_its_path_is_typed(
     model = typed.format(folder=first.parent)
     trainer = begun(data, "--finetune-from-model", model, "--carry-embeddings", toy_corpus)
     assert exactly(trainer.model.state_dict(), carried(trainer, load(first)["model"], toy_corpus, data))
-
-
-def test_sides_of_dictionaries_of_their_own(first: Path, toy_corpus: Path, tmp_path: Path) -> None:
-    old = other_words(toy_corpus, tmp_path / "old", src=["a", "b", "q"], tgt=["b", "a"])
-    new = other_words(toy_corpus, tmp_path / "new", src=["q", "b"], tgt=["a", "z", "y", "b", "x"])
-    size = (*SEPARATE, "--share-decoder-input-output-embed")
-    cfg = updates.parse([str(old), *size, *saved.OPTIMISER])
-    with quiet():
-        task = tasks.setup_task(cfg.task)
-    torch.manual_seed(1)
-    weights = task.build_model(cfg.model).state_dict()
-    model = saved.save(tmp_path / "own.pt", {**load(first), "model": weights, "task_state": task.state_dict()})
-    trainer = begun(new, "--finetune-from-model", model, "--carry-embeddings", old, size=size)
-    assert exactly(trainer.model.state_dict(), carried(trainer, weights, old, new))
 
 
 def test_a_training_that_goes_on_takes_its_own_weights(

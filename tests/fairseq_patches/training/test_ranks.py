@@ -104,7 +104,7 @@ def test_refusing_a_checkpoint_ends_all_ranks(train: Train, tmp_path: Path) -> N
 
 
 def test_spawn(one_rank: Path, train: Train, tmp_path: Path) -> None:
-    """fairseq counts no devices on the CPU, where --cpu says nothing new."""
+    """fairseq counts no devices on the CPU, where --cpu says nothing new. Each rank imports everything by itself."""
     done = train(tmp_path, "--distributed-world-size", 2, "--cpu", "--ddp-backend", "legacy_ddp")
     assert done.returncode == 0, done.stderr
     assert_one_run_of_two(tmp_path, one_rank)

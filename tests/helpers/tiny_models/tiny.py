@@ -24,8 +24,8 @@ SIZE = {
 UNMOVED = (
     "k_proj.bias",  # a softmax does not see what shifts all its scores
     "shortcut.share",  # only decay moves it
-    *("stream_gain", "alpha_scale", "beta_scale", "key_gain"),  # of hyper and attn_res: they meet what starts at 0
 )
+ZEROS = ("dynamic_alpha", "dynamic_beta", "query")  # of hyper and attn_res: at the start they hide what they multiply
 # Left-padded sources of 3, 6 and 5 tokens, as fairseq makes them, and right-padded targets
 SOURCE = torch.tensor([[1, 1, 1, 7, 5, 2], [4, 5, 6, 7, 8, 2], [1, 9, 4, 4, 6, 2]])
 PREVIOUS = torch.tensor([[2, 5, 7, 1, 1], [2, 8, 7, 6, 5], [2, 6, 4, 9, 1]])
@@ -56,8 +56,10 @@ def combination(parts: tuple[str, ...], **options: Any) -> TranslationModel:
 
 
 def opened(model: Model) -> Model:
-    """A gate that starts at 0 keeps gradients from all behind it: it is opened."""
+    """Give other values to what starts at 0, as gates do, and keeps gradients from all behind it."""
     with torch.no_grad():
+        for _, zeros in (pair for pair in model.named_parameters() if pair[0].endswith(ZEROS)):
+            nn.init.normal_(zeros, std=0.1)
         for topology in (module for module in model.modules() if isinstance(module, Topology)):
             for gate in topology.parameters(recurse=False):
                 gate += 0.5 * ~gate.any()

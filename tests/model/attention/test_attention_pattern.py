@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from tiny_models.masked import TOKENS, build
-from tiny_models.tiny import PAD
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -16,7 +14,6 @@ from realformer_nmt.model.attention.carry import CARRIES, Carried
 from realformer_nmt.model.attention.relative_positions import positions
 from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.single_stack.masked_model import MaskedModel
 
 HEADS, WIDTH = 2, 8
 LENGTHS = (11, 6)  # of two texts in a batch
@@ -90,27 +87,6 @@ def test_outputs_and_gradients_are_those_of_full_attention_under_the_mask(
     output, gradients, _ = run(stack, pattern, weights=False)
     expected, of_expected, _ = run(stack, Masked(pattern), weights=False)
     assert close([output, *gradients], [expected, *of_expected])
-
-
-@pytest.mark.parametrize("reach", [0, 1])
-@pytest.mark.parametrize("carry", CARRIES)
-@pytest.mark.parametrize("name", ["local", "global_local"])
-def test_logits_and_gradients_of_a_masked_model_are_those_of_full_attention_under_the_mask(
-    name: str, carry: str, reach: int
-) -> None:
-    options = {"encoder_attention_pattern": name, "encoder_window": 2, "encoder_global_tokens": 1}
-    options["encoder_relative_positions"] = reach
-    model = build("resi_dual", score_carry=carry, **options).eval()
-    actual = outcome(model)
-    for layer in model.encoder.sentence_encoder.layers:
-        layer.self_attn.pattern = Masked(layer.self_attn.pattern)
-    assert close(actual, outcome(model))
-
-
-def outcome(model: MaskedModel) -> list[Tensor]:
-    logits = model(TOKENS)[0][TOKENS.ne(PAD)]
-    weights = [weight for name, weight in model.named_parameters() if "k_proj.bias" not in name]
-    return [logits, *torch.autograd.grad(logits.log_softmax(-1)[:, 4].sum(), weights)]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)

@@ -59,6 +59,6 @@ def test_an_order_copied_once_gives_what_copies_of_its_own_give() -> None:
     torch.testing.assert_close(*steps, rtol=0, atol=0)
 
 
-def test_another_order_of_the_same_beams_is_read_anew() -> None:
+def test_another_order_of_the_same_beams_is_read_again() -> None:
     reader = OrderReader()
     assert [reader.read(torch.tensor(order)) for order in ([0, 1], [1, 0], [1, 1])] == [[0, 1], [1, 0], [1, 1]]

@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 from test_attention_pattern import HEADS, PADDING, WIDTH, layers
-from tiny_models.masked import TOKENS, build
-from tiny_models.stock import spread
+from tiny_models.masked import build
 from torch import Tensor
 
 from realformer_nmt.common.errors import OptionError
@@ -57,21 +56,6 @@ def test_outputs_and_gradients_are_those_of_the_formula(carry: str) -> None:
     for one, other in zip(gradients, expected_gradients, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
     assert all(bool(each.any()) for each in torch.autograd.grad(actual[0].sum(), keys))
-
-
-def test_a_masked_model_that_knows_distances_alone_reads_alike_wherever_a_text_stands() -> None:
-    """Two layers, each of window 1: a word depends on two to either side, and on their order."""
-    window = {"encoder_attention_pattern": "local", "encoder_window": 1}
-    placeless = {"no_token_positional_embeddings": True, "max_positions": 32}
-    model = spread(build("post_ln", **placeless, **window, encoder_relative_positions=3)).eval()
-    bag = spread(build("post_ln", **placeless)).eval()
-    text = TOKENS[1:2]
-    twice, thrice, turned = torch.cat([text] * 2, 1), torch.cat([text] * 3, 1), text.flip(1)
-    with torch.no_grad():
-        assert torch.allclose(model(twice)[0][:, 8:10], model(thrice)[0][:, 8:10], atol=1e-5)
-        assert torch.allclose(model(thrice)[0][:, 2:10], model(thrice)[0][:, 8:16], atol=1e-5)
-        assert torch.allclose(bag(text)[0], bag(turned)[0].flip(1), atol=1e-5)
-        assert not torch.allclose(model(text)[0], model(turned)[0].flip(1), atol=1e-3)
 
 
 @pytest.mark.parametrize(
