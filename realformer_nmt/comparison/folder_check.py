@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.checkpoints.run_files import RECORD
+from realformer_nmt.common.errors import UserError
 
 
 def check_no_file(folder: Path) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid.cell import CellFolder, Named, place
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.records.loss_trend import still_falls
 from realformer_nmt.comparison.running import status
-from realformer_nmt.protocols.run_files import CURVES
 
 FALLING = (9.24, 6.44, 5.47, 5.10)
 FLAT = (7.56, 7.57, 7.56, 7.55)

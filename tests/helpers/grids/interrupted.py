@@ -16,8 +16,8 @@ from grids import comparisons
 from grids.comparisons import DONE
 from programs import commands
 
+from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.cli import main
-from realformer_nmt.protocols.run_files import CURVES
 
 
 def compare(root: Path, data: Path) -> None:
