@@ -76,7 +76,7 @@ def harmless_grids() -> dict[str, dict[str, str]]:
     page = "'''<script>document.title=1</script>=cmd|' /C calc'!A0'''"
     return {
         "a title of markup": {"title": page},
-        "settings of a cluster": {"slurm": '{slurm_setup = ["touch pwned"], slurm_python = "/pwned"}'},
+        "settings of a cluster": {"slurm": '{setup = ["touch pwned"], chdir = "/pwned"}'},
         "numbers without end": {"retries": "99999999999999999999", "failure": "{judged_after = 1, margin = 1e308}"},
         "a folder with a shell's words": {"title": f'"{SHELL}; `id`"'},
     }

@@ -43,8 +43,8 @@ max-tokens = 512
 average = 1
 
 [slurm]
-cpus_per_task = 1
-slurm_poll_s = 2
+cpus-per-task = 1
+poll = 2
 {slurm}
 """
 PATIENCE = 3 * LIMIT  # a comparison imports fairseq in several processes, one after the other
@@ -110,7 +110,7 @@ class Comparison:
 
 def arrays(world: Cluster, data: Path, folder: Path) -> Figures:
     """Four cells, two at the same time."""
-    trial = Comparison(world, data, folder, seeds=4, slurm="slurm_array_parallelism = 2")
+    trial = Comparison(world, data, folder, seeds=4, slurm="at-once = 2")
     process = trial.start()
     most = 0
     names: set[str] = set()
@@ -161,7 +161,7 @@ def requeued(world: Cluster, data: Path, folder: Path) -> Figures:
 
 def out_of_time(world: Cluster, data: Path, folder: Path) -> Figures:
     """The limit is lowered under a training that has begun, so that SLURM sends its signal, and raised again."""
-    trial = Comparison(world, data, folder, updates=1000, slurm="timeout_min = 30\nslurm_signal_delay_s = 600")
+    trial = Comparison(world, data, folder, updates=1000, slurm='time = 30\nsignal = "B:USR2@600"')
     process = trial.start_and_train()
     (job,) = trial.queue("%F_%K")
     world.call("scontrol", "update", f"JobId={job}", "TimeLimit=9")
@@ -196,10 +196,10 @@ def finish_again(trial: Comparison, process: "subprocess.Popen[bytes]") -> Figur
 
 
 def out_of_memory(world: Cluster, data: Path, folder: Path) -> Figures:
-    trial = Comparison(world, data, folder, slurm="mem_gb = 0.2")
+    trial = Comparison(world, data, folder, slurm='mem = "204M"')
     trial.finish(trial.start(), status=1)
     evidence = trial.evidence()
-    trial = Comparison(world, data, folder, slurm="mem_gb = 4")
+    trial = Comparison(world, data, folder, slurm='mem = "4G"')
     trial.finish(trial.start())
     trial.check_done()
     return {"outcome": "error; with more memory, done by the same command", "evidence": evidence}

@@ -73,7 +73,7 @@ def check_combinations(request: CompareRequest) -> None:
     if request.jobs is not None and request.launcher == "slurm":
         raise UserError(
             f"--jobs {request.jobs} is for this machine, and --launcher slurm runs a job for each cell: leave --jobs "
-            "out, or limit the jobs by slurm_array_parallelism in [slurm]"
+            "out, or limit the jobs by at-once in [slurm]"
         )
     if request.merge and request.fresh:
         raise UserError("--merge only copies finished cells, so that --fresh has no effect: leave --fresh out")

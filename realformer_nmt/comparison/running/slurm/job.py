@@ -44,8 +44,8 @@ def main(file: Path, prefix: str) -> int:
         vain.write_text(str(starts), encoding="utf-8")
         if starts < VAIN_STARTS:
             return requeue(job, cell)
-        evidence = f"job {job}: nothing was saved in {starts} starts, each as long as timeout_min allows"
-        CellLog(CellFiles(cell)).lost(f"{evidence}; give timeout_min in [slurm] more minutes")
+        evidence = f"job {job}: nothing was saved in {starts} starts, each as long as the time limit allows"
+        CellLog(CellFiles(cell)).lost(f"{evidence}; give time in [slurm] more minutes")
     except UserError as error:
         print(f"realformer-nmt: {error}", file=sys.stderr)
         return 1

@@ -94,10 +94,9 @@ def submit(memory: Memory, options: SlurmOptions, cells: Sequence[Cell], tasks: 
     previous: int | None = None
     for first in range(0, len(cells), size):
         part, folder = cells[first : first + size], memory.next_folder()
-        prefix = f"{options.name}-" if options.name else ""
-        command = program(JOB, str(folder / written_cells.FILE), prefix)
+        command = program(JOB, str(folder / written_cells.FILE), options.prefix)
         submission = memory.begin(folder, part, options.script(command))
-        name = prefix + (part[0].name if len(part) == 1 else memory.folder.parent.name)
+        name = options.prefix + (part[0].name if len(part) == 1 else memory.folder.parent.name)
         words = slurm_options.argv(array_options(options, folder, len(part), name, previous))
         previous = queue.submit(words, folder / SCRIPT)
         by_name = memory.submitted(submission, previous)
@@ -106,15 +105,15 @@ def submit(memory: Memory, options: SlurmOptions, cells: Sequence[Cell], tasks: 
 
 def array_options(
     options: SlurmOptions, folder: Path, tasks: int, name: str, previous: int | None
-) -> dict[str, object]:
+) -> dict[str, str | int | float | bool]:
     """Return the options of sbatch for an array; `previous` is the array that has the slots before it."""
-    here = str(folder).replace("%", "%%")
-    sbatch: dict[str, object] = {"job-name": name, "array": f"0-{tasks - 1}%{min(tasks, options.at_once)}"}
-    sbatch["output"] = f"{here}/%a.out"
-    if options.separate_errors:
-        sbatch["error"] = f"{here}/%a.err"
-    sbatch |= options.sbatch
+    sbatch = {
+        **options.sbatch,
+        "job-name": name,
+        "array": f"0-{tasks - 1}%{min(tasks, options.at_once)}",
+        "output": f"{str(folder).replace('%', '%%')}/%a.out",
+    }
     if previous is not None:
-        dependency = sbatch.get("dependency")
-        sbatch["dependency"] = ",".join([*([str(dependency)] if dependency else []), f"afterany:{previous}"])
+        before = [str(sbatch["dependency"])] if "dependency" in sbatch else []
+        sbatch["dependency"] = ",".join([*before, f"afterany:{previous}"])
     return sbatch

@@ -7,9 +7,9 @@ from grids import comparisons
 
 MORE = """
 [slurm]
-slurm_partition = "deep"
-timeout_min = 30
-slurm_poll_s = 2
+partition = "deep"
+time = 30
+poll = 2
 """
 
 

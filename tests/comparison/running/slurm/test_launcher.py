@@ -12,7 +12,6 @@ from grids import cluster, comparisons
 from grids.grid_cells import cells_of
 from grids.slurm_cells import only
 
-from realformer_nmt.cli import main
 from realformer_nmt.common.files.folder_lock import take
 from realformer_nmt.comparison import compare as compare_recipe
 from realformer_nmt.comparison.compare_request import CompareRequest
@@ -91,18 +90,6 @@ def test_the_same_command_attaches_to_the_jobs_of_one_that_was_terminated(
     assert len(CellFiles(only(folder)[0]).record.sessions) == 1
 
 
-def test_settings_that_are_unknown_are_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    grid = folder / "grid.toml"
-    grid.write_text(grid.read_text() + "colour = 'red'\n")
-    for name, value in cluster.install(folder).items():
-        monkeypatch.setenv(name, value)
-    words = ["compare", str(grid), "--folder", str(folder / "runs"), "--launcher", "slurm", "--gpus", "0"]
-    assert main(words) == 1
-    assert "[slurm] colour is not one of" in capsys.readouterr().err
-
-
 def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,7 +99,7 @@ def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
     grid = load(folder / "grid.toml").with_seeds(4)
     many = cells_of(grid, folder / "runs")
     tasks: dict[Cell, ArrayTask] = {}
-    launcher.submit(Memory(folder / "runs/slurm"), options.read({"slurm_array_parallelism": 1}), many, tasks)
+    launcher.submit(Memory(folder / "runs/slurm"), options.read({"at-once": 1}), many, tasks)
     assert [task.id for task in tasks.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]
     assert [word for words in submitted for word in words if word.startswith("--array")] == [
         "--array=0-1%1",
