@@ -31,7 +31,7 @@ def realformer(trained: Callable[[str], Trained]) -> Path:
 
 @pytest.fixture(scope="module")
 def synthesizer(trained: Callable[[str], Trained]) -> Path:
-    return trained("synthesizer_random").average
+    return trained("synthesizer_random_vanilla").average
 
 
 @pytest.fixture(scope="module")

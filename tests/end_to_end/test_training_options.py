@@ -173,7 +173,7 @@ def test_refusals(train: Compose, trained: Callable[[str], Trained], tmp_path: P
         assert names[name] in output
 
 
-@pytest.mark.parametrize("family", ["realformer", "resi_dual", "synthesizer_dense_vanilla"])
+@pytest.mark.parametrize("family", ["realformer", "resi_dual", "synthesizer_random_vanilla"])
 def test_half_precision_agrees_with_single(family: str, trained: Callable[[str], Trained], reversals: Path) -> None:
     (model,), _, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(trained(family).average)], {"data": str(reversals), "dropout": 0}

@@ -10,7 +10,10 @@ import realformer_nmt
 from realformer_nmt.common.files.text_lines import read_lines
 
 
-@pytest.mark.parametrize(("name", "beam", "lenpen"), [("wmt14_en_de", 4, 0.6), ("wmt14_en_fr", 5, 0.8)])
+@pytest.mark.parametrize(
+    ("name", "beam", "lenpen"),
+    [("wmt14_en_de", 4, 0.6), pytest.param("wmt14_en_fr", 5, 0.8, marks=pytest.mark.product)],
+)
 def test_it_writes_what_translate_wrote(
     name: str, beam: int, lenpen: float, scored: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

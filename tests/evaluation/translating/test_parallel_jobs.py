@@ -64,7 +64,7 @@ def answers(folders: Sequence[Path]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("number", "way"),
-    [(signal.SIGKILL, "forked"), (signal.SIGTERM, "forked"), (signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")],
+    [(signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")],
 )
 def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{tmp_path}", "OMP_NUM_THREADS": "1"}

@@ -12,7 +12,7 @@ from realformer_nmt.comparison.running.slurm import options
 CELL = """
 import signal, sys, time
 print("begun", flush=True)
-time.sleep(1)
+time.sleep(0.3)
 signal.signal(signal.SIGUSR2, lambda *_: sys.exit(print("handled") or 3))
 time.sleep(50)
 """
@@ -55,7 +55,7 @@ def test_the_script_starts_the_cell_by_srun_where_srun_has_arguments() -> None:
 @pytest.mark.parametrize("early", ["setup", "start"])
 def test_the_signal_reaches_a_cell_that_does_not_handle_it_yet(early: str) -> None:
     cell = [sys.executable, "-c", CELL]
-    begun = {"setup": ["echo begun", "sleep 1"]} if early == "setup" else {}
+    begun = {"setup": ["echo begun", "sleep 0.3"]} if early == "setup" else {}
     script = options.read({**{f"slurm_{name}": lines for name, lines in begun.items()}, **OVER}).script(cell)
     with subprocess.Popen(["/bin/bash", "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
