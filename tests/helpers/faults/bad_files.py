@@ -20,18 +20,8 @@ GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
 GRIDS: dict[str, dict[str, Any]] = {
     "grid": {},
     "g_key": {"famlies": ["admin"]},
-    "g_twice": {"families": ["admin", "post_ln", "admin"]},
-    "g_seeds": {"seeds": [1, 2, 1]},
-    "g_none": {"families": []},
     "g_zero": {"layers": ["0"]},
-    "g_deep": {"layers": ["10000"]},
-    "g_family": {"families": ["adm1n"]},
-    "g_metric": {"metric": "blue"},
-    "g_baseline": {"baseline": "post_ln"},
-    "g_override": {"override": [{"seed": 7}]},
-    "g_word": {"seeds": ["one"]},
     "g_corpus": {"corpus": "multi30k_en_de"},
-    "g_flag": {"train": {"lerning-rate": 1}},
 }
 PACKING = '[[archives.a]]\nurls = ["{url}"]\n{hash}\n'
 MANIFEST = """
@@ -97,7 +87,7 @@ def toml(folder: Path) -> None:
     }
     contents = {name: MANIFEST.format(**fields) for name, fields in manifests.items()}
     contents |= {"ouroboros": 'base = "ouroboros.toml"', "text": "Dear all,\nhow are you?\n"}
-    contents |= {"deep": f"families = {'[' * 5000}{']' * 5000}", "g_keytwice": 'families = ["a"]\nfamilies = ["b"]'}
+    contents |= {"deep": f"families = {'[' * 5000}{']' * 5000}"}
     contents |= {"loop": 'base = "pool"', "pool": 'base = "loop"', "own": OWN, "p_key": 'base = "small"\nmax_tokns = 9'}
     for name, content in contents.items():
         (folder / f"{name}.toml").write_text(content)
