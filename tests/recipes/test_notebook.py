@@ -38,7 +38,9 @@ def test_it_installs_this_checkout_and_its_engine(cells: dict[str, dict[str, Any
     assert engine.removeprefix("!") in (REPOSITORY / "README.md").read_text().splitlines()
 
 
+@pytest.mark.parametrize("updates", [60, pytest.param(600, marks=pytest.mark.product)])
 def test_every_other_cell_runs_and_two_architectures_are_compared(
+    updates: int,
     cells: dict[str, dict[str, Any]],
     program_path: str,
     tmp_path: Path,
@@ -52,7 +54,7 @@ def test_every_other_cell_runs_and_two_architectures_are_compared(
     python = InteractiveInterpreter(names)  # which prints an error
     for name, text in sources(cells).items():
         if text.startswith(SCRIPT):
-            run_script(text.removeprefix(SCRIPT), program_path)
+            run_script(text.removeprefix(SCRIPT).replace("updates = 600", f"updates = {updates}"), program_path)
         elif name != "install":
             assert not python.runsource(text, name, "exec"), "an unfinished line"
     shown = capsys.readouterr().out
@@ -61,7 +63,7 @@ def test_every_other_cell_runs_and_two_architectures_are_compared(
     for family, cell in by_family.items():
         assert f"{cell['scores']['bleu']['score']:.2f}" in re.findall(rf"^\| {family} .*", shown, re.MULTILINE)[0]
     assert Path("tiny/report.html").stat().st_size
-    assert shown.splitlines()[-1] == "Eine Frau schl\u00e4ft im Garten."
+    assert (shown.splitlines()[-1] == "Eine Frau schl\u00e4ft im Garten.") == (updates == 600)
 
 
 def run_script(text: str, program_path: str) -> None:

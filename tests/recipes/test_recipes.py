@@ -12,7 +12,7 @@ import pytest
 import torch
 from programs.program import REPOSITORY
 from recipe_scripts.printed import flags
-from recipe_scripts.recipe import FLAGS, RUN, commands, script
+from recipe_scripts.recipe import FLAGS, RUN, TINY, commands, script
 from recipe_scripts.recipe_runs import environment, freeze, kill, start, wait_for
 
 from realformer_nmt.cli import main
@@ -69,7 +69,7 @@ def test_what_is_there_is_not_done_again(scored: Scored, served: dict[str, Path]
         assert f"{record}: up to date" in done.stdout
 
 
-def test_what_was_made_otherwise_is_refused_or_made_anew(
+def test_what_has_other_settings_is_refused_or_made_again(
     scored: Scored, served: dict[str, Path], program_path: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "copy"
@@ -85,11 +85,17 @@ def test_what_was_made_otherwise_is_refused_or_made_anew(
     assert (refused.returncode, "average.pt is another file" in refused.stderr) == (1, True)
 
 
-def test_several_test_sets_have_folders_and_scores_of_their_own(program_path: str, tmp_path: Path) -> None:
-    options = ["--dry-run", "--fresh", "--subset", "test", "--subset", "test1"]
-    done = run(script("wmt14_en_de", Path("wmt14_en_de"), tmp_path, *options), program_path)
-    assert done.returncode == 0, done.stderr
-    printed = commands(done.stdout, "realformer-nmt")
+def dry_run(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> str:
+    """Return what the command of the recipes prints."""
+    assert main(["run", "wmt14_en_de", "--folder", str(folder), *TINY, *options, "--dry-run", *FLAGS]) == 0
+    return capsys.readouterr().out
+
+
+def test_several_test_sets_have_folders_and_scores_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = dry_run(capsys, tmp_path, "--fresh", "--subset", "test", "--subset", "test1")
+    printed = commands(output, "realformer-nmt")
     assert [words[1] for words in printed] == [*STAGES[:3], "translate", "translate", "score", "score"]
     translated = [words for words in printed if words[1] == "translate"]
     assert [flags(words)["subset"] for words in translated] == ["test", "test1"]
@@ -183,19 +189,23 @@ def test_a_dry_run_of_everything_done_prints_the_same(
     ],
 )
 def test_a_run_has_a_name_and_shares_the_corpus(
-    options: list[str], name: str, averaging: list[str], seed: str, program_path: str, tmp_path: Path
+    options: list[str],
+    name: str,
+    averaging: list[str],
+    seed: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     protocol = tmp_path / "best.toml"
     protocol.write_text('base = "residual"\naverage_of = "best"\naverage = 1\n[train]\nseed = 5\n')
     options = [str(protocol) if word == "BEST" else word for word in options]
-    done = run(script("wmt14_en_de", Path("wmt14_en_de"), tmp_path / "new", "--dry-run", *options), program_path)
-    assert done.returncode == 0, done.stderr
-    printed = {words[1]: words for words in commands(done.stdout, "realformer-nmt")}
+    output = dry_run(capsys, tmp_path / "new", *options)
+    printed = {words[1]: words for words in commands(output, "realformer-nmt")}
     folder = str(tmp_path / "new" / name)
     assert f"{folder}/checkpoints" in printed["average"]
     assert [*averaging, "--output", f"{folder}/average.pt"] == printed["average"][3:]
     assert printed["train"][2:6] == ["--data", str(tmp_path / "new/data/data-bin"), "--folder", folder]
-    (trained,) = commands(done.stdout, "fairseq-train")
+    (trained,) = commands(output, "fairseq-train")
     assert flags(trained)["seed"] == float(seed)
 
 
@@ -208,11 +218,10 @@ def test_a_run_has_a_name_and_shares_the_corpus(
     ],
 )
 def test_stages_can_be_chosen(
-    served: dict[str, Path], program_path: str, tmp_path: Path, options: list[str], expected: list[str]
+    options: list[str], expected: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    done = run(script("wmt14_en_fr", served["wmt14_en_fr"], tmp_path, *options, "--dry-run"), program_path)
-    assert done.returncode == 0, done.stderr
-    assert [command[1] for command in commands(done.stdout, "realformer-nmt")] == expected
+    output = dry_run(capsys, tmp_path, *options)
+    assert [command[1] for command in commands(output, "realformer-nmt")] == expected
 
 
 @pytest.mark.parametrize(
