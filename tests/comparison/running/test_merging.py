@@ -124,7 +124,6 @@ def test_a_reference_of_a_further_test_set_that_is_not_there_is_named(
     ("pattern", "names"),
     [
         ("run.json", ["run.json"]),  # but run-valid.json is there
-        ("run*.json", ["run.json", "run-valid.json"]),
         ("train.json", ["train.json"]),
     ],
 )
@@ -138,13 +137,12 @@ def test_an_incomplete_copy_is_refused(
     assert f"{cell} is damaged: {missing}; copy the complete folder" in refused(root, halves, capsys)
 
 
-@pytest.mark.parametrize("path", [None, 5, [], "a\0b"])
 def test_a_reference_that_has_no_path_is_named(
-    path: object, root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
+    root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = halves["there"] / "cells" / DONE[1] / "run.json"
     content = checksummed_json.read(run, "")
-    content["files"]["reference"]["path"] = path
+    content["files"]["reference"]["path"] = None
     checksummed_json.write(run, content)
     assert "run.json has an unexpected format" in refused(root, halves, capsys)
 

@@ -59,8 +59,10 @@ def test_a_cell_that_is_done_and_lacks_the_scores_of_one_test_set_is_damaged(tmp
     assert (CellFiles(cell).state, CellFiles(cell).evidence) == ("damaged", f"{name} is gone")
 
 
-@pytest.mark.parametrize("folder", ["translation", "translation-valid"])
-@pytest.mark.parametrize("scores", [{}, {"scores": ["run.json", "run-valid.json"]}])  # older records name none
+@pytest.mark.parametrize(
+    ("folder", "scores"),  # older records name none
+    [("translation", {}), ("translation-valid", {"scores": ["run.json", "run-valid.json"]})],
+)
 def test_a_cell_that_is_done_and_lacks_a_translation_is_damaged(
     folder: str, scores: dict[str, list[str]], tmp_path: Path
 ) -> None:

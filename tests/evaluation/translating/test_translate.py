@@ -103,7 +103,7 @@ def test_a_runs_folder_is_its_model(tmp_path: Path) -> None:
         assert argv.read(TranslateRequest, tmp_path, "--output", "out").checkpoints == (tmp_path / name,)
 
 
-@pytest.mark.parametrize("number", [1, 7, 8, 9])
+@pytest.mark.parametrize("number", [1, 9])
 def test_every_line_of_a_subset(
     number: int, run: Path, toy_corpus: Path, sentences: list[str], of_1001: list[str], tmp_path: Path
 ) -> None:
@@ -167,7 +167,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     ("options", "message"),
     [
         ([], r"load .*checkpoint5\.pt: it is no"),
-        (["--subset", "tset"], "holds no subset tset"),
+        (["--subset", "tset"], "holds no subset tset in src: there are test, train, valid"),
         (["--input", "absent"], "absent: no such file"),
         (["--validate", "--input", "text"], "--validate goes with a subset"),
         (["--subwords", "moses_bpe", "--hyphens", "plain", "--input", "text"], "pass --subwords-folder"),
@@ -195,13 +195,10 @@ def test_a_record_stays_where_nothing_can_be_translated(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--subset", "tset"], "holds no subset tset in src: there are test, train, valid"),
-        (["--input", "absent"], "absent: no such file"),
         (["--hyphens", "plain"], "is not tokenised by Moses: leave --hyphens out"),
         (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
         (["--data", "."], "holds no binarised pair of languages"),
         (["--prepared", "."], "prepare.json says the same as --data"),
-        (["--jobs", "0"], "--jobs 0: allowed is 1 to 1,024"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(
@@ -296,8 +293,10 @@ def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpu
     command = [sys.executable, "-m", "realformer_nmt.cli", "translate", run / "checkpoint5.pt", *flags]
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen([*map(str, command), "--output", str(tmp_path / "out")], env=environment) as parent:
+        deadline = time.monotonic() + 120
         while not any("H-" in path.read_text() for path in tmp_path.glob("**/generate-train.txt")):
             assert parent.poll() is None
+            assert time.monotonic() < deadline
             time.sleep(0.05)
         (child,) = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
         parent.kill()

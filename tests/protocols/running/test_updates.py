@@ -30,8 +30,7 @@ def batches(longest: list[int], max_tokens: int) -> int:
     return count
 
 
-@pytest.mark.parametrize("max_tokens", [37, 100, 1000, 4001])
-@pytest.mark.parametrize(("gpus", "freq"), [(1, 1), (1, 3), (2, 1), (3, 4)])
+@pytest.mark.parametrize(("max_tokens", "gpus", "freq"), [(37, 1, 1), (100, 1, 3), (1000, 2, 1), (4001, 3, 4)])
 def test_updates_are_what_a_count_by_hand_says(
     toy_corpus: Path, max_tokens: int, gpus: int, freq: int, capsys: Any
 ) -> None:
@@ -58,8 +57,7 @@ def test_what_ends_first_ends_the_training(toy_corpus: Path) -> None:
         length(toy_corpus, "--max-tokens", 1000)
 
 
-@pytest.mark.parametrize("freq", [1, 3, 4])
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize(("freq", "ranks"), [(1, 2), (3, 1), (4, 2)])
 def test_a_remainder_that_fairseq_skips_is_not_counted(toy_corpus: Path, freq: int, ranks: int) -> None:
     words = ["--max-tokens", 100, "--max-epoch", 3, "--update-freq", freq, "--skip-remainder-batch"]
     cfg = updates.parse([str(toy_corpus), "--arch", "pre_ln_tiny", *map(str, words)])
