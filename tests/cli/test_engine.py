@@ -125,7 +125,7 @@ def test_a_setup_that_is_not_the_expected_one_is_refused(lost: str) -> None:
         engine.slim(SETUP.replace(lost, "other"))
 
 
-def test_a_machine_without_a_compiler_is_told(tmp_path: Path) -> None:
+def test_a_machine_without_a_compiler_is_reported(tmp_path: Path) -> None:
     refused = realformer_nmt("install-engine", PATH=str(tmp_path))
     assert refused.returncode == 1
     assert "no C++ compiler (c++, g++, clang++) on PATH; on Debian or Ubuntu: apt-get install g++" in refused.stderr

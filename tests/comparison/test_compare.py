@@ -69,7 +69,7 @@ def test_status_is_the_same_without_fairseq(root: Path, record: dict[str, Any]) 
     assert done.stdout == whole.getvalue()
 
 
-def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
+def test_status_counts_the_updates_that_are_done(tmp_path: Path) -> None:
     """A curve has a point at every twentieth; the last update is seldom one."""
     cell = Cell("admin", "6", 1, tmp_path, tmp_path, ("en", "de"), (), Failure(), 0)
     (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
@@ -78,7 +78,7 @@ def test_status_counts_the_updates_that_were_made(tmp_path: Path) -> None:
         assert status.table([CellFiles(cell)]).splitlines()[2].split()[2:4] == [updates, "244"]
 
 
-def test_status_is_told_while_cells_run(seen: dict[str, Any]) -> None:
+def test_status_is_reported_while_cells_run(seen: dict[str, Any]) -> None:
     cell_states = states(seen["status"])
     assert set(cell_states) == CELLS
     assert cell_states[DONE[1]] == "running"  # the deepest first
@@ -223,7 +223,7 @@ def test_the_commands_in_the_record_can_be_pasted(compared: Path, record: dict[s
     assert again["bleu"]["score"] == cell["scores"]["bleu"]["score"]
 
 
-def test_a_record_that_a_forger_sealed_is_data_or_refused(compared: Path) -> None:
+def test_a_forged_record_with_a_right_checksum_is_data_or_refused(compared: Path) -> None:
     """reliability/attacks_records.py tries more of the same."""
     folder = compared.parent / "forged"
     cell = attacks_records.copied(compared / "grid.toml", compared / "runs", folder)

@@ -47,7 +47,7 @@ def test_a_terminal_gets_bar_loss_speed_and_count() -> None:
         assert part in text
 
 
-def test_a_cell_that_is_trained_has_made_all_its_updates() -> None:
+def test_a_cell_that_is_trained_has_done_all_its_updates() -> None:
     """Though its curve has a point at every twentieth only."""
     file = io.StringIO()
     (cell,) = cells("admin")

@@ -80,7 +80,7 @@ def test_any_unicode_keeps_the_count(folder: Path, lines: list[str], size: int) 
     assert b"".join(block.target for block in read).decode().split("\n")[:-1] == [f"{line}!" for line in lines]
 
 
-def test_unequal_sides_are_told_with_both_counts(folder: Path) -> None:
+def test_unequal_sides_are_reported_with_both_counts(folder: Path) -> None:
     source, target = written(folder / "s.en", b"x\n" * 5000), written(folder / "t.fr", b"x\n" * 5003)
     with pytest.raises(UserError, match=r"s\.en has 5000 segments, but \S*t\.fr has 5003"):
         list(blocks(source, target, size=100))

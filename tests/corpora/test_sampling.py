@@ -72,7 +72,7 @@ def test_places_are_spread_over_the_whole_text() -> None:
         assert len(gaps) < 3 or gaps[2] == gaps[0] + gaps[1]
 
 
-def test_made_once_and_no_other_pairs_are_taken_for_it(
+def test_sampled_once_and_no_other_pairs_are_taken_for_it(
     prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert sample(prepared, tmp_path / "half", 0.5) == 0

@@ -25,7 +25,7 @@ def losses(family: str, update: int) -> list[float]:
     ]
 
 
-def told(values: list[float]) -> str:
+def mean_of(values: list[float]) -> str:
     mean = f"{statistics.mean(values):.2f}"
     return f"{mean} ± {statistics.stdev(values):.2f}" if len(values) == 3 else f"{mean} ({len(values)})"
 
@@ -35,7 +35,7 @@ def test_losses_of_three_seeds_are_the_records() -> None:
     updates = [int(number) for number in re.findall(r"\d+", head)]
     families = dict.fromkeys(training["family"] for training in TRAININGS)
     assert rows == [
-        f"| `{family}` | " + " | ".join(told(losses(family, update)) for update in updates) + " |"
+        f"| `{family}` | " + " | ".join(mean_of(losses(family, update)) for update in updates) + " |"
         for family in families
     ]
 

@@ -130,7 +130,7 @@ def test_a_program_ends_alike(text: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @in_forks
-def test_a_full_disk_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(commands.MODULES, "bare", ("numpy",))
     environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": ""}
     words = ["-c", "print(1)"]

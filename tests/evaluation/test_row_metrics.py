@@ -60,7 +60,7 @@ def test_p_of_a_figure_that_is_no_sum_is_that_of_scipys_exchanges(figure: Figure
     assert exchanged(first, first, figure, 100, 1) == 1
 
 
-def test_what_has_no_figure_is_not_told_apart() -> None:
+def test_what_has_no_figure_is_not_distinguished() -> None:
     varied, constant = rows(5), rows(5) * [1, 0, 1]
     with np.errstate(invalid="ignore"):
         assert exchanged(varied, constant, of_rows.pearson, 100, 1) == 1

@@ -39,7 +39,7 @@ class Scored(NamedTuple):
     printed: str
 
     @property
-    def found(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         record: dict[str, Any] = json.loads(self.record.read_text())
         return record
 
@@ -69,7 +69,7 @@ def called(command: ModuleType, *words: object) -> int:
 
 
 def test_the_score_is_that_of_the_files_it_names(scored: Scored, toy_corpus: Path) -> None:
-    record, reference = scored.found, toy_corpus.parent / "test.tgt"
+    record, reference = scored.content, toy_corpus.parent / "test.tgt"
     hypotheses = (scored.record.parent / record["files"]["hypotheses"]["path"]).resolve()
     assert hypotheses == (scored.translation / "hypotheses.txt").resolve()
     assert sha256(hypotheses) == record["files"]["hypotheses"]["sha256"]
@@ -82,7 +82,7 @@ def test_the_score_is_that_of_the_files_it_names(scored: Scored, toy_corpus: Pat
 
 
 def test_the_model_is_described(scored: Scored, run: Path) -> None:
-    record = scored.found
+    record = scored.content
     assert (record["arch"], record["protocol"], record["training_seed"]) == ("realformer_tiny", "realformer", 3)
     weights = torch.load(scored.average, weights_only=False)["model"]
     unique = {t.data_ptr(): t.numel() for name, t in weights.items() if not name.endswith(("w0", "version"))}
@@ -98,7 +98,7 @@ def test_the_model_is_described(scored: Scored, run: Path) -> None:
 
 
 def test_hours_decoding_validation_and_published_figures_are_there(scored: Scored) -> None:
-    record = scored.found
+    record = scored.content
     assert (record["wall_clock_hours"], record["gpu_hours"]) == (2.5, 20.0)
     assert 0 < record["models"][0]["wall_clock_hours"] < 1
     assert record["models"][0]["gpu_hours"] == 0

@@ -86,7 +86,7 @@ def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) ->
         (["--", "--aim-repo", "x"], "--aim-repo needs a package that is not installed: pip install aim,"),
     ],
 )
-def test_a_tracker_that_is_not_installed_is_told(
+def test_a_tracker_that_is_not_installed_is_reported(
     options: list[str], message: str, toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SummaryWriter", "wandb", "get_aim_run"):
@@ -96,7 +96,7 @@ def test_a_tracker_that_is_not_installed_is_told(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_tracker_that_lacks_something_itself_is_told(toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_tracker_that_lacks_something_itself_is_reported(toy_corpus: Path, tmp_path: Path) -> None:
     """fairseq trains on without it, and logs nothing."""
     (tmp_path / "wandb.py").write_text("import something_that_is_not_there\n")
     options = train_options(tmp_path, "--", "--wandb-project", "x", data=toy_corpus)

@@ -39,7 +39,7 @@ def test_the_trial_sees_what_it_looks_for(trained: writers.Trained, tmp_path: Pa
     assert (tmp_path / "test.txt").read_text().endswith("\n99998\n")
 
 
-def test_a_folder_that_vanishes_meanwhile_is_an_error_and_not_made_anew(tmp_path: Path) -> None:
+def test_a_folder_that_vanishes_meanwhile_is_an_error_and_not_made_again(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     outcome = disks.vanish(tmp_path / "out")
     assert outcome.status == 1

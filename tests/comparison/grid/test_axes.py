@@ -101,7 +101,7 @@ def test_quick_status_finds_the_same_cells(tmp_path: Path) -> None:
     assert [record.cell for record in records or ()] == [place(tmp_path, cell) for cell in grid.cells()]
 
 
-def test_a_value_is_told_by_the_cells_record() -> None:
+def test_a_value_is_read_from_the_cells_record() -> None:
     point = Named("admin", "6", 1, (("lr", 0.001), ("updates", 500))).point
     assert axes.measured(point, {"lr": [0.002], "max_update": 400}) == {"lr": 0.002, "updates": 400}
     assert axes.measured(point, {}) == {"lr": 0.001, "updates": 500}

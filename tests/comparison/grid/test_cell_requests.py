@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from grids.grid_cells import asked, cells_of, corpus_of
+from grids.grid_cells import cells_of, corpus_of, request_of
 
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
@@ -28,7 +28,7 @@ def test_a_cell_without_gpus_is_decoded_and_scored_on_the_cpu(text: str, stages:
         (tmp_path / "data-bin" / name).touch()
     grid = load(tmp_path / "grid.toml")
     for gpus, on_cpu in ((0, stages), (1, set())):
-        (cell,) = cells(grid, corpus_of(grid, tmp_path), asked(tmp_path), gpus)
+        (cell,) = cells(grid, corpus_of(grid, tmp_path), request_of(tmp_path), gpus)
         assert {stage.name for stage in cell.stages if "--cpu" in stage.request.command()} == on_cpu
 
 

@@ -71,7 +71,7 @@ def test_colours_stand_out_on_light_and_dark(colour: str) -> None:
 
 
 @pytest.mark.parametrize("sight", [np.eye(3), DEUTAN, PROTAN], ids=["all", "deutan", "protan"])
-def test_colours_are_told_apart(sight: np.ndarray) -> None:
+def test_colours_are_distinguished(sight: np.ndarray) -> None:
     """CIE76 distances; 2.3 is just noticeable."""
     seen = [lab(sight @ linear(colour)) for colour in COLOURS]
     assert min(np.linalg.norm(one - other) for place, one in enumerate(seen) for other in seen[:place]) > 20

@@ -24,7 +24,7 @@ def of_few_sentences() -> Results:
     return replace(results, lines=100)
 
 
-def test_where_nothing_can_be_told_no_row_is_marked() -> None:
+def test_where_nothing_can_be_distinguished_no_row_is_marked() -> None:
     results = of_few_sentences()
     page = html.fromstring(document.page(results))
     assert page.xpath("//*[@class='best']") == []

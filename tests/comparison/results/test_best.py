@@ -25,7 +25,7 @@ def marked(folder: Path, seeds: dict[str, list[int]], scores: dict[str, float]) 
     }
 
 
-def test_what_cannot_be_told_from_the_best_is_best_too(tmp_path: Path) -> None:
+def test_what_cannot_be_distinguished_from_the_best_is_best_too(tmp_path: Path) -> None:
     """`same` says what `base` says, so that one is not better than the other, whatever their means."""
     rows = marked(tmp_path, {"base": [1], "same": [1]}, {"base": 20.0, "same": 20.5})
     assert {family: row.best for family, row in rows.items()} == {"base": True, "same": True}
@@ -42,7 +42,7 @@ def test_what_is_significantly_below_the_best_is_not(tmp_path: Path) -> None:
     assert rows["base"].p_best == rows["same"].p_best == expected < 0.05
 
 
-def test_without_a_seed_in_common_two_cannot_be_told_apart(tmp_path: Path) -> None:
+def test_without_a_seed_in_common_two_cannot_be_distinguished(tmp_path: Path) -> None:
     rows = marked(tmp_path, {"base": [1], "ours": [2]}, {"base": 20.0, "ours": 30.0})
     assert [rows[family].best for family in ("base", "ours")] == [True, True]
 

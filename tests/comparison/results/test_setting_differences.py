@@ -21,7 +21,7 @@ def test_family_depth_and_seed_are_no_difference() -> None:
     assert setting_differences.versions(cells) == []
 
 
-def test_what_differs_is_told_with_its_cells_and_with_what_the_others_have() -> None:
+def test_what_differs_is_reported_with_its_cells_and_with_what_the_others_have() -> None:
     cells = [cell("a"), cell("b", decoding={"beam": 5}), cell("c", dropout=0.4), cell("d", decoding={"beam": 5})]
     assert setting_differences.settings(cells) == ["dropout 0.4: c (the others: 0.1)"]  # a and c were not decoded
     cells.append(cell("e", decoding={"beam": 4}))
@@ -31,7 +31,7 @@ def test_what_differs_is_told_with_its_cells_and_with_what_the_others_have() -> 
     ]
 
 
-def test_versions_are_told_apart() -> None:
+def test_versions_are_distinguished() -> None:
     cells = [cell("a"), cell("b"), cell("c", versions={"torch": "2.10.0"})]
     assert setting_differences.versions(cells) == ["torch 2.10.0: c (the others: 2.11.0)"]
 

@@ -21,7 +21,7 @@ from realformer_nmt.comparison.running.freshness import CellState, read
 RECORDS = ("cell.json", "train.json", "average.pt.json", "translation/translation.json", "run.json")
 
 
-def asked(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]:
+def changed_grid(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]:
     """The grid with other words in it, beside the first, and its cells in the first one's folder."""
     text = (root / "grid.toml").read_text()
     for old, new in changes:
@@ -33,14 +33,14 @@ def asked(root: Path, *changes: tuple[str, str]) -> tuple[Path, dict[str, Cell]]
     return file, {cell.name: cell for cell in cells_of(grid, root / "runs")}
 
 
-def test_what_was_made_by_the_grid_fits_it(root: Path) -> None:
-    _, cells = asked(root)
+def test_what_the_grid_made_fits_it(root: Path) -> None:
+    _, cells = changed_grid(root)
     assert {name: CellState(cell).differences for name, cell in cells.items()} == {name: [] for name in cells}
     assert set(cells) == {*DONE, STUCK, DIVERGED}
 
 
 def test_a_wider_grid_is_no_difference(root: Path) -> None:
-    _, cells = asked(root, ('"post_ln"]', '"post_ln", "pre_ln"]'), ("layers = [", "seeds = [1, 2]\nlayers = ["))
+    _, cells = changed_grid(root, ('"post_ln"]', '"post_ln", "pre_ln"]'), ("layers = [", "seeds = [1, 2]\nlayers = ["))
     assert len(cells) == 12
     assert [name for name, cell in cells.items() if CellState(cell).differences] == []
 
@@ -60,7 +60,7 @@ def test_another_grid_is_refused_before_anything_starts(
     root: Path, change: tuple[str, str], difference: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = {file: file.stat().st_mtime_ns for file in (root / "runs/cells").rglob("*") if file.is_file()}
-    grid, _ = asked(root, change)
+    grid, _ = changed_grid(root, change)
     words = ["compare", str(grid), "--folder", str(root / "runs"), "--gpus", "0", "--only", "post_ln"]
     assert main(words) == 1
     error = capsys.readouterr().err
@@ -72,7 +72,7 @@ def test_another_grid_is_refused_before_anything_starts(
 
 
 def test_status_and_report_say_so_and_print_what_was_run(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    grid, _ = asked(root, ("\ndropout = 0.0", "\ndropout = 0.4"))
+    grid, _ = changed_grid(root, ("\ndropout = 0.0", "\ndropout = 0.4"))
     folder = ["--folder", str(root / "runs"), "--gpus", "0"]
     assert main(["compare", str(grid), *folder, "--status"]) == 0
     assert capsys.readouterr().out.count("made with other settings or files; train: dropout was 0.0, is now 0.4") == 4
@@ -88,18 +88,18 @@ def test_status_and_report_say_so_and_print_what_was_run(root: Path, capsys: pyt
 def test_another_corpus_is_named_file_by_file(root: Path, toy_corpus: Path, tmp_path: Path) -> None:
     shutil.copytree(toy_corpus.parent, tmp_path / "toy")
     swapped = (str(toy_corpus), str(tmp_path / "toy/data-bin"))
-    _, cells = asked(root, swapped)
+    _, cells = changed_grid(root, swapped)
     assert CellState(cells[DONE[0]]).differences == []  # the same contents elsewhere
     words = (tmp_path / "toy/data-bin/dict.src.txt").read_text().splitlines(keepends=True)
     (tmp_path / "toy/data-bin/dict.src.txt").write_text("".join([words[1], words[0], *words[2:]]))
     (tmp_path / "toy/test.tgt").write_text("another reference\n")
-    differences = CellState(asked(root, swapped)[1][DONE[0]]).differences
+    differences = CellState(changed_grid(root, swapped)[1][DONE[0]]).differences
     assert "train: dict.src.txt is another file" in differences
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_an_edited_record_is_named(root: Path, cell_folder: Path, name: str) -> None:
-    _, cells = asked(root)
+    _, cells = changed_grid(root)
     file = cell_folder / name
     whole = json.loads(file.read_text())
     for key in whole:
@@ -124,20 +124,20 @@ def test_a_replaced_file_is_named(root: Path, cell_folder: Path, name: str, diff
     content = file.read_bytes()
     file.unlink()
     file.write_bytes(content.replace(b"a", b"b", 1) if b"a" in content else b"b")
-    _, cells = asked(root)
+    _, cells = changed_grid(root)
     assert difference in CellState(cells[DONE[0]]).differences
 
 
 def test_checkpoints_that_were_removed_to_save_room_are_no_difference(root: Path, cell_folder: Path) -> None:
     shutil.rmtree(cell_folder / "checkpoints")
-    _, cells = asked(root)
+    _, cells = changed_grid(root)
     assert CellState(cells[DONE[0]]).differences == []
 
 
 def test_more_states_than_a_finished_training_has_kept_are_refused_before_anything_is_made_again(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, _ = asked(root, ("average = 1", "average = 90"))
+    file, _ = changed_grid(root, ("average = 1", "average = 90"))
     assert main(["compare", str(file), "--folder", str(root / "runs"), "--gpus", "0", "--plan"]) == 1
     stderr = capsys.readouterr().err
     assert all(f"{name}: asked for 90 epoch checkpoints, found " in stderr for name in DONE)
@@ -164,7 +164,7 @@ def test_a_cell_whose_record_was_edited_is_damaged_and_the_others_are_reported(
 
 
 def test_a_verdict_without_the_record_of_its_training_is_none(root: Path) -> None:
-    _, cells = asked(root)
+    _, cells = changed_grid(root)
     cell = cells[STUCK]
     assert CellState(cell).is_finished
     record = cell.stages[0].record
@@ -183,7 +183,7 @@ def report(root: Path) -> Results:
 def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, cell_folder: Path) -> None:
     """No model of these letters gets 100 bits below the unigram entropy, and there are no checkpoints to average."""
     failing = ("judged_after = 150\nstop_early = true", "judged_after = 150\nmargin = 100.0")
-    _, cells = asked(root, failing, ("layers = [", "retries = 0\nlayers = ["))
+    _, cells = changed_grid(root, failing, ("layers = [", "retries = 0\nlayers = ["))
     shutil.rmtree(cell_folder / "checkpoints")
     for name in ("cell.json", "average.pt", "average.pt.json"):
         (cell_folder / name).unlink()

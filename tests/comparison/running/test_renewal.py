@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from grids import comparisons
 from grids.comparisons import DONE
-from test_freshness import asked
+from test_freshness import changed_grid
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
@@ -24,10 +24,10 @@ from realformer_nmt.comparison.running.renewal import renew
         (("judged_after = 150", "judged_after = 151"), {"train.json", "average.pt.json", "run.json"}),
     ],
 )
-def test_what_is_made_anew_leaves_nothing_of_before_in_its_way(
+def test_what_is_made_again_leaves_nothing_of_before_in_its_way(
     root: Path, cell_folder: Path, change: tuple[str, str], expected: set[str]
 ) -> None:
-    _, cells = asked(root, change)
+    _, cells = changed_grid(root, change)
     renew(CellState(cells[DONE[0]]))
     assert CellState(cells[DONE[0]]).differences == []
     names = {path.name for path in cell_folder.iterdir()}
@@ -59,7 +59,7 @@ def translate_again(file: Path) -> None:
 def test_scores_that_cannot_be_used_do_not_cost_the_training(
     root: Path, cell_folder: Path, name: str, change: Callable[[Path], None]
 ) -> None:
-    _, cells = asked(root)
+    _, cells = changed_grid(root)
     training = {file: file.read_bytes() for file in [*cell_folder.glob("*.pt*"), *cell_folder.glob("*.jsonl")]}
     change(cell_folder / name)
     state = CellState(cells[DONE[0]])
@@ -88,7 +88,7 @@ def test_a_translation_that_was_removed_is_made_again_with_its_scores_alone(
     times = [file.stat().st_mtime_ns for file in rest]
     removed = cell_folder / name
     shutil.rmtree(removed) if removed.is_dir() else removed.unlink()
-    assert CellState(asked(root)[1][DONE[0]]).differences == []
+    assert CellState(changed_grid(root)[1][DONE[0]]).differences == []
     command = ["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--gpus", "0"]
     assert main([*command, "--report"]) == 0
     assert comparisons.by_name(comparisons.results(root / "runs"))[DONE[0]]["state"] == "damaged"
@@ -104,9 +104,9 @@ def test_scores_on_a_test_set_that_the_grid_has_left_out_go_with_their_model(
 ) -> None:
     """Beside the record of another model they would make the cell damaged each time that it is done."""
     fewer = ('subsets = ["test", "valid"]', 'subsets = ["test"]'), ("references.valid", "# references.valid")
-    _, cells = asked(root, *fewer)
+    _, cells = changed_grid(root, *fewer)
     assert CellState(cells[DONE[0]]).differences == []
-    _, cells = asked(root, *fewer, change)
+    _, cells = changed_grid(root, *fewer, change)
     renew(CellState(cells[DONE[0]]))
     records = [*cell_folder.glob("run*.json"), *cell_folder.glob("translation*/translation.json")]
     assert [record.name for record in records] == []

@@ -115,7 +115,7 @@ def test_sides_of_different_length_are_refused(tmp_path: Path) -> None:
         binarise(tmp_path, LANGUAGES, tmp_path / "data-bin", 1, [], True)
 
 
-def test_a_faulty_dictionary_is_told(tmp_path: Path) -> None:
+def test_a_faulty_dictionary_is_reported(tmp_path: Path) -> None:
     write(tmp_path, TEXTS)
     (tmp_path / "dictionary").write_text("a 1\na 1\n", "utf-8")
     with pytest.raises(UserError, match=r"dictionary, line 2: the word 'a' is there twice"):

@@ -305,7 +305,7 @@ def test_a_result_that_was_removed_is_missed(
         (["multi30k_en_de", "--workers", "0"], "allowed is 1 to 1,024"),
     ],
 )
-def test_what_cannot_be_is_told(
+def test_what_cannot_be_is_reported(
     words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["prepare", *words, "--folder", str(tmp_path / "out")]) == 1

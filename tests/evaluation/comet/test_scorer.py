@@ -40,7 +40,7 @@ def test_the_cpu_is_used_where_there_is_a_gpu(tmp_path: Path, monkeypatch: pytes
     assert {weight.device.type for weight in CometScorer(files, cpu=True).model.parameters()} == {"cpu"}
 
 
-def test_sparsemax_and_softmax_are_told_apart() -> None:
+def test_sparsemax_and_softmax_are_distinguished() -> None:
     softmax, sparsemax, patched = (EXPECTED["scores"][name] for name in ("softmax", "sparsemax", "patched"))
     assert patched == softmax
     assert sparsemax != pytest.approx(softmax, abs=1e-3)

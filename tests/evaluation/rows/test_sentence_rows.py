@@ -28,7 +28,7 @@ def test_of_numbers_the_error_is_squared_and_several_a_sentence_have_no_row() ->
     assert seen(torch.rand(2, 3), torch.rand(2, 3)).rows == {}
 
 
-def test_the_targets_are_told_apart() -> None:
+def test_the_targets_are_distinguished() -> None:
     logits = torch.rand(2, 2)
     digest, same, other = (seen(torch.tensor(labels), logits).digest for labels in ([[0], [1]], [[0], [1]], [[1], [1]]))
     assert digest == same != other

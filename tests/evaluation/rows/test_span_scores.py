@@ -11,7 +11,7 @@ from realformer_nmt.evaluation.rows.span_scores import scores
 from realformer_nmt.questions.squad import Answer, Question
 
 
-def asked(*answers: str, may_have_none: bool = False, name: str = "q") -> Question:
+def question(*answers: str, may_have_none: bool = False, name: str = "q") -> Question:
     return Question(name, "?", "", tuple(Answer(answer, 0) for answer in answers), may_have_none)
 
 
@@ -31,20 +31,20 @@ def asked(*answers: str, may_have_none: bool = False, name: str = "q") -> Questi
 )
 @pytest.mark.parametrize("second", [False, True])
 def test_an_answer_by_hand(answers: tuple[str, ...], answer: str, exact: float, f1: float, second: bool) -> None:
-    figures = scores([asked(*answers, may_have_none=second)], {"q": answer})
+    figures = scores([question(*answers, may_have_none=second)], {"q": answer})
     assert (figures["exact_match"], figures["f1"]) == pytest.approx((100 * exact, 100 * f1))
 
 
 def test_of_nothing_the_versions_think_differently() -> None:
     """1.1 finds no shared word in two empty texts; in 2.0 they agree, and an answer without words counts only alone."""
-    assert scores([asked("the")], {"q": "!"}) == {"exact_match": 100, "f1": 0}
+    assert scores([question("the")], {"q": "!"}) == {"exact_match": 100, "f1": 0}
     both = {"exact_match": 100, "f1": 100, "has_answer_exact_match": 100, "has_answer_f1": 100}
-    assert scores([asked("the", may_have_none=True)], {"q": "!"}) == both
-    assert scores([asked("the", "cat", may_have_none=True)], {"q": ""})["exact_match"] == 0
+    assert scores([question("the", may_have_none=True)], {"q": "!"}) == both
+    assert scores([question("the", "cat", may_have_none=True)], {"q": ""})["exact_match"] == 0
 
 
-def test_questions_without_answer_are_told_apart() -> None:
-    questions = [asked("black cat", name="a", may_have_none=True), asked(name="b"), asked(name="c")]
+def test_questions_without_answer_are_distinguished() -> None:
+    questions = [question("black cat", name="a", may_have_none=True), question(name="b"), question(name="c")]
     figures = scores(questions, {"a": "cat", "b": "", "c": "cat"})
     assert figures == pytest.approx(
         {
@@ -60,8 +60,8 @@ def write(path: Path, content: Any) -> Path:
 
 
 def test_the_command_asks_for_every_answer_and_records_what_it_scored(tmp_path: Path) -> None:
-    question = {"answers": [{"text": "a cat", "answer_start": 0}], "question": "?"}
-    paragraph = {"context": "a cat", "qas": [{"id": "1", **question}, {"id": "2", **question}]}
+    entry = {"answers": [{"text": "a cat", "answer_start": 0}], "question": "?"}
+    paragraph = {"context": "a cat", "qas": [{"id": "1", **entry}, {"id": "2", **entry}]}
     file = write(tmp_path / "dev.json", {"version": "1.1", "data": [{"title": "", "paragraphs": [paragraph]}]})
     words = (tmp_path / "answers.json", "--questions", file, "--output", tmp_path / "score.json")
     write(words[0], {"1": "cat", "2": None})

@@ -12,12 +12,12 @@ from realformer_nmt.comparison.grid.scoring import scoring_of
 
 
 def corpus_of(grid: Grid, folder: Path, **options: Any) -> CorpusChoice:
-    return scoring_of(grid.task).find(grid, asked(folder, **options))
+    return scoring_of(grid.task).find(grid, request_of(folder, **options))
 
 
 def cells_of(grid: Grid, folder: Path, **options: Any) -> list[Cell]:
-    return cells(grid, corpus_of(grid, folder, **options), asked(folder, **options), 0)
+    return cells(grid, corpus_of(grid, folder, **options), request_of(folder, **options), 0)
 
 
-def asked(folder: Path, **options: Any) -> CompareRequest:
+def request_of(folder: Path, **options: Any) -> CompareRequest:
     return CompareRequest(grid=Path("grid.toml"), folder=folder, **options)

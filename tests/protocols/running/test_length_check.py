@@ -36,7 +36,7 @@ def test_what_validation_would_end_at_is_counted(task: str, once: Once, user_dir
         check([*words, limit, "7", "--disable-validation"], ["absent", "train"])
 
 
-def test_of_a_pair_both_lengths_are_told(toy_corpus: Path) -> None:
+def test_of_a_pair_both_lengths_are_reported(toy_corpus: Path) -> None:
     sides = [toy_corpus.with_name(f"valid.{language}").read_text().splitlines() for language in ("src", "tgt")]
     lengths = [[len(line.split()) + 1 for line in side] for side in sides]
     place, pair = next((n, pair) for n, pair in enumerate(zip(*lengths, strict=True), 1) if max(pair) > 7)
