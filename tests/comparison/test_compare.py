@@ -24,7 +24,6 @@ from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
 from realformer_nmt.protocols.run_files import CURVES
-from reliability import attacks_records, hostile_files
 
 CELLS = {*DONE, STUCK, DIVERGED}
 
@@ -221,14 +220,6 @@ def test_the_commands_in_the_record_can_be_pasted(compared: Path, record: dict[s
     subprocess.run(["/bin/bash", "-c", pasted], check=True, capture_output=True, cwd=comparisons.REPOSITORY)
     again = json.loads((tmp_path / "run.json").read_text())["scores"]
     assert again["bleu"]["score"] == cell["scores"]["bleu"]["score"]
-
-
-def test_a_forged_record_with_a_right_checksum_is_data_or_refused(compared: Path) -> None:
-    """reliability/attacks_records.py tries more of the same."""
-    folder = compared.parent / "forged"
-    cell = attacks_records.copied(compared / "grid.toml", compared / "runs", folder)
-    assert attacks_records.give_others(folder, cell, 3)["tried"] == 3
-    assert attacks_records.show_texts(folder, cell, hostile_files.TEXTS[:1]) == 1
 
 
 def test_translations_from_elsewhere_are_rows_that_were_not_trained_here(compared: Path, toy_corpus: Path) -> None:

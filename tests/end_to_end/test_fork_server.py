@@ -52,14 +52,6 @@ def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path
 
 
 @in_forks
-def test_hydra_composes_the_same(tmp_path: Path) -> None:
-    words = commands.fairseq("hydra-train", "--cfg", "job", f"hydra.run.dir={tmp_path}", "model=transformer_lm")
-    outcomes = real(words, tmp_path), forked(words, tmp_path, "rest")
-    assert outcomes[0] == outcomes[1]
-    assert outcomes[0][0] == 0
-
-
-@in_forks
 def test_an_error_is_the_same_and_the_next_command_knows_nothing_of_our_module(
     train: list[str], toy_corpus: Path, tmp_path: Path
 ) -> None:
@@ -94,14 +86,13 @@ def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Pat
     python, *words = program("fairseq_cli.train", *train[1:])
     forks = commands.python_of_forks()
     outcomes = []
-    for start in ([python, *words], [forks, *words], [forks, "-m", "fairseq_cli.train", *train[1:]]):
+    for start in ([python, *words], [forks, *words]):
         folder = tmp_path / str(len(outcomes))
         folder.mkdir()
         outcomes.append(real(start, folder))
-    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert outcomes[0] == outcomes[1]
     assert outcomes[0][0] == 0
-    last = [tmp_path / number / "saved" / "checkpoint_last.pt" for number in "012"]
-    assert difference(*last[:2]) == difference(*last[1:]) == 0
+    assert difference(*(tmp_path / number / "saved" / "checkpoint_last.pt" for number in "01")) == 0
 
 
 @pytest.mark.parametrize(
@@ -110,8 +101,7 @@ def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Pat
         "import atexit; atexit.register(print, 'at the end')",
         "import threading; main = threading.main_thread(); threading.Thread(target=lambda: print(main.join())).start()",
         "file = open('left_open', 'w'); file.write('not yet written')",
-        "print('not yet written'); raise SystemExit(3)",
-        "raise SystemExit('why')",
+        "print('not yet written'); raise SystemExit('why')",
         "import os; os.kill(os.getpid(), 9)",
         "import sys; sys.excepthook = lambda *error: print(error[1]); raise ValueError('why')",
     ],
@@ -134,13 +124,13 @@ def test_a_full_disk_is_reported_alike(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(commands.MODULES, "bare", ("numpy",))
     environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": ""}
     words = ["-c", "print(1)"]
-    with Path("/dev/full").open("w") as full, (tmp_path / "told").open("w") as stderr:
+    with Path("/dev/full").open("w") as full, (tmp_path / "stderr").open("w") as stderr:
         done = subprocess.run([sys.executable, *words], env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
         streams = (0, full.fileno(), stderr.fileno())
         with fork_client.begin(commands.server("bare"), words, str(tmp_path), environment, streams) as connection:
             assert fork_client.status(connection) == 120
     assert done.returncode == 120
-    assert (tmp_path / "told").read_text() == done.stderr
+    assert (tmp_path / "stderr").read_text() == done.stderr
 
 
 @pytest.mark.parametrize(
@@ -153,7 +143,7 @@ def test_what_our_commands_start_is_a_fork_if_it_can_be(environment: dict[str, s
 
 
 @in_forks
-@pytest.mark.parametrize("name", ["LOGLEVEL", "PYTHONWARNINGS", "LD_PRELOAD", "OMP_NUM_THREADS", "LC_ALL"])
+@pytest.mark.parametrize("name", ["LOGLEVEL", "LD_PRELOAD", "OMP_NUM_THREADS"])
 def test_what_acts_at_the_start_takes_the_executable(name: str, train: list[str]) -> None:
     usual = {**os.environ, **ONE_THREAD}
     assert commands.server_for(train, usual)

@@ -20,6 +20,7 @@ def test_odd_calls_are_refused_and_others_compute_what_torch_does(tmp_path: Path
     assert figures["computed"] > 50
 
 
+@pytest.mark.product
 def test_a_kernel_that_trusts_its_caller_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes are no longer compared."""
     sources = tmp_path / "native"
