@@ -58,8 +58,8 @@ DECODER = "decoder-embed-dim = 32\ndecoder-ffn-embed-dim = 64"
 GRIDS = {
     "classes": {**USUAL, **CLASSES, "protocol": "small_sentences", "updates": 20},
     "numbers": {**USUAL, **NUMBERS, "protocol": "small_sentences"},
-    "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 100},
-    "spans": {**USUAL, "task": "span_masked_lm", "seeds": [1, 2], "protocol": "small_spans", "train": DECODER},
+    "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 80},
+    "spans": {**USUAL, "task": "span_masked_lm", "seeds": [1, 2], "protocol": "small_spans", "train": DECODER, "updates": 20},
 }
 
 

@@ -38,7 +38,7 @@ def test_it_installs_this_checkout_and_its_engine(cells: dict[str, dict[str, Any
     assert engine.removeprefix("!") in (REPOSITORY / "README.md").read_text().splitlines()
 
 
-@pytest.mark.parametrize("updates", [60, pytest.param(600, marks=pytest.mark.product)])
+@pytest.mark.parametrize("updates", [250, pytest.param(600, marks=pytest.mark.product)])
 def test_every_other_cell_runs_and_two_architectures_are_compared(
     updates: int,
     cells: dict[str, dict[str, Any]],

@@ -86,13 +86,12 @@ def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus
     assert work["realformer-1-s1"] == 2 * 200
 
 
-@pytest.mark.parametrize("plan", [["--plan"], []])
 @pytest.mark.parametrize(
-    ("budget", "warm_up", "reason", "advice"),
+    ("plan", "budget", "warm_up", "reason", "advice"),
     [
         # the reversals make more than three batches: three updates end inside the first epoch
-        ("updates = 3\naverage = 2", 1, "2 checkpoints are to be averaged, and 0 whole epochs", "pass --average 1"),
-        ("updates = 12", 12, "12 updates end within the warm-up of 12", "train longer"),
+        ([], "updates = 3\naverage = 2", 1, "2 checkpoints are to be averaged, and 0 whole", "pass --average 1"),
+        (["--plan"], "updates = 12", 12, "12 updates end within the warm-up of 12", "train longer"),
     ],
     ids=["average", "warm-up"],
 )
