@@ -110,6 +110,7 @@ AVERAGES = _of(
     ("of another dictionary", "good.pt words.pt", r"words\.pt is of another model .*embed_tokens"),
     ("none of a folder", "folder --last 3", r"asked for 3 epoch checkpoints, found 0 in folder: none"),
     ("a file as folder", "good.pt --last 1", r"good\.pt is not a folder"),
+    ("a link to itself", "itself", r"itself is a link to itself|itself: no such file"),
     ("into the folder", "good.pt --output .", r"\. is a folder, and a file is needed"),
     ("into a file's folder", "good.pt --output ok.en/average.pt", r"ok\.en is not a folder: name another one"),
 )
