@@ -54,12 +54,20 @@ max-tokens = 400
 USUAL = {"families": '["pre_ln"]', "seeds": [1], "more": "", "train": "", "updates": 60}
 CLASSES = {"task": "sentence_prediction", "families": '["post_ln", "pre_ln"]', "more": 'pretrained = "masked"'}
 NUMBERS = {"task": "sentence_prediction", "train": "num-classes = 1\nregression-target = true"}
+SPANS = {"task": "span_masked_lm", "seeds": [1, 2], "updates": 20}
 DECODER = "decoder-embed-dim = 32\ndecoder-ffn-embed-dim = 64"
 GRIDS = {
     "classes": {**USUAL, **CLASSES, "protocol": "small_sentences", "updates": 20},
     "numbers": {**USUAL, **NUMBERS, "protocol": "small_sentences"},
     "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 80},
-    "spans": {**USUAL, "task": "span_masked_lm", "seeds": [1, 2], "protocol": "small_spans", "train": DECODER, "updates": 20},
+    "spans": {
+        **USUAL,
+        "task": "span_masked_lm",
+        "seeds": [1, 2],
+        "protocol": "small_spans",
+        "train": DECODER,
+        "updates": 20,
+    },
 }
 
 

@@ -193,7 +193,7 @@ def test_a_plan_counts_what_is_trained(compared: Path, data: Path, capsys: pytes
     _, run = run_of(compared, "masked_lm", "pre_ln-1-s1")
     assert main(["compare", *map(str, words(compared, "masked_lm", data, "--plan"))]) == 0
     output = capsys.readouterr().out
-    assert re.search(rf"pre_ln-1-s1 +done +{run['parameters']:,} +100 +400 ", output)
+    assert re.search(rf"pre_ln-1-s1 +done +{run['parameters']:,} +160 +400 ", output)
     assert "--task masked_lm --arch pre_ln_bert --encoder-layers 1" in output
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from grids.sample_results import sample, unfinished
+from grids.sample_results import sample, unfinished, without_curves
 from lxml import html
 from msgspec.structs import replace
 
@@ -143,7 +143,7 @@ def test_nothing_is_found_before_all_are_done() -> None:
 
 
 def test_it_is_the_first_card() -> None:
-    page = html.fromstring(document.page(sample(seeds=2)))
+    page = html.fromstring(document.page(without_curves(sample(seeds=2))))
     assert page.xpath("string(//dl[@class='tiles']/div[1]/dd)") == (
         "Every family learns, except post_ln at 18 layers; at 6 layers realformer leads pre_ln beyond chance; "
         "at 18 layers realformer leads beyond chance."

@@ -2,9 +2,6 @@
 
 import itertools
 import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +9,7 @@ import torch
 from fairseq.logging import progress_bar
 from grids import comparisons
 from grids.grid_cells import cells_of
+from programs import commands
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
@@ -34,8 +32,8 @@ def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, to
     assert cost.operations == 6 * cost.parameters * 200 * 512
     assert not (tmp_path / "cells").exists()  # a plan writes nothing
     cell.folder.mkdir(parents=True)
-    pasted = shlex.join([sys.executable, "-m", "fairseq_cli.train", *words[1:], "--max-update", "1"])
-    subprocess.run(["/bin/bash", "-c", pasted], check=True, capture_output=True, env={"OMP_NUM_THREADS": "1"})
+    done = commands.run(commands.fairseq("train", *words[1:], "--max-update", 1))
+    assert done.returncode == 0, done.stderr
     weights = torch.load(cell.checkpoints / "checkpoint_last.pt", weights_only=True)["model"]
     sizes = {tensor.data_ptr(): tensor.numel() for name, tensor in weights.items() if "version" not in name}
     assert cost.parameters == sum(sizes.values())

@@ -27,7 +27,7 @@ num-workers = 0
 log-interval = 5
 
 [budget]
-updates = 100
+updates = 160
 tokens-a-step = 400
 max-tokens = 400
 """
