@@ -95,7 +95,7 @@ def data(corpus: Path, once: Once) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def root(once: Once, corpus: Path, data: dict[str, Path]) -> Path:
-    """Folder with a grid and a folder of each comparison."""
+    """Folder with a grid and a folder of each comparison: eight trainings, averages and evaluations, 30 seconds."""
     masked = text_comparisons.compared(once, corpus / "input0") / "masked_lm"
 
     def compare(folder: Path) -> None:

@@ -109,7 +109,7 @@ def test_killed_while_it_prepares_and_trains_the_result_is_the_same(
 ) -> None:
     """The stage train has its checkpoint torn besides, so that its first epoch is all that is left.
 
-    Two commands are started in earnest, which imports torch each time, and three in forks: 20 seconds.
+    Two commands that are killed are no forks, and import torch each: 20 seconds.
     """
     undisturbed, folder, log = scored("wmt14_en_de"), tmp_path / "killed", tmp_path / "log"
     prepare, train = (script("wmt14_en_de", served["wmt14_en_de"], folder, "--stage", stage) for stage in STAGES[:2])
