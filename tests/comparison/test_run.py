@@ -108,7 +108,7 @@ def test_its_requests_are_those_of_a_grid_of_one_cell(name: str, protocol: str, 
 def test_what_was_killed_in_its_training_python_finishes_and_the_command_finds_done(
     text: Path, command: Callable[..., list[str]], tmp_path: Path
 ) -> None:
-    """From archives to run.json: a training in two parts, and two commands that look at what there is."""
+    """A training in two parts, from archives to run.json, and two commands that look at what there is."""
     folder, log = tmp_path / "runs", tmp_path / "log"
     process = start(command(folder), log)
     wait_for((folder / RUN / "checkpoints/checkpoint1.pt").exists, process, log)

@@ -1,16 +1,11 @@
 """The manifests that the package brings: their languages, archives and protocols."""
 
-import os
-import shutil
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 from programs.program import REPOSITORY
 
-from realformer_nmt.corpora.manifest import FOLDER, load, read, shipped
+from realformer_nmt.corpora.manifest import load, shipped
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -80,25 +75,3 @@ def test_the_documented_manifest_is_the_shipped_one_but_for_what_it_says(tmp_pat
     assert (mine.valid, mine.test, mine.protocol) == (papers.valid, papers.test, papers.protocol)
     assert mine.archives[0].packings[0].check == papers.archives[0].packings[0].check
     assert mine.archives[0].packings[0].name == "europarl.tgz"
-
-
-def test_the_manifests_are_in_the_wheel(tmp_path: Path) -> None:
-    """Built from a copy, for a build leaves folders beside setup.py."""
-    source = tmp_path / "source"
-    shutil.copytree(REPOSITORY / "realformer_nmt", source / "realformer_nmt")
-    for name in ("setup.py", "pyproject.toml"):
-        shutil.copy(REPOSITORY / name, source)
-    subprocess.run(
-        [sys.executable, "-c", "import setuptools.build_meta as build; build.build_wheel('..')"],
-        cwd=source,
-        env={**os.environ, "PYTHONPATH": ""},
-        capture_output=True,
-        check=True,
-        timeout=120,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(tmp_path / "installed")
-    installed = {file.stem: read(file) for file in (tmp_path / "installed").rglob("manifests/*.toml")}
-    assert installed == {name: read(FOLDER / f"{name}.toml") for name in shipped()}
-    assert (tmp_path / "installed/realformer_nmt/py.typed").is_file()  # its types are for who imports it

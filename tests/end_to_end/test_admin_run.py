@@ -1,4 +1,4 @@
-"""ADMIN's profile in real runs: once, in the checkpoint, and the same on one rank and on two."""
+"""The profile of ADMIN in real runs: once, in the checkpoint, and on two ranks; test_two_ranks.py has all weights."""
 
 import re
 from collections.abc import Callable
@@ -33,6 +33,7 @@ def test_profile_is_logged_once_and_kept(trained: Callable[[str], Trained]) -> N
     assert load(run.average)["decoder.layers.1.ffn_shortcut.delta"].abs().max() > 0.01
 
 
+@pytest.mark.product
 def test_two_ranks_train_as_one_that_accumulates(train: Compose, tmp_path: Path) -> None:
     """Rank 0's first batch is the first micro-batch of --update-freq 2; with another profile on rank 1, the loss over
     both would differ."""

@@ -1,4 +1,4 @@
-"""With 18 layers a side Post-LN never learns what the source says; Pre-LN, ADMIN, RealFormer and ResiDual do.
+"""Post-LN with 18 layers a side never learns what the source says; Pre-LN, ADMIN, RealFormer and ResiDual do.
 
 Liu et al. 2020 (2004.08249), figure 1; He et al. 2021 (2012.11747), table 7: "failed". The suite trains one that learns
 and one that does not.
