@@ -42,13 +42,20 @@ def train(toy_corpus: Path, user_dir: Path) -> list[str]:
 
 @in_forks
 def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path) -> None:
-    folders = [tmp_path / "real", tmp_path / "forked"]
+    """As an executable, as a fork, and as what our commands start, with a fork's Python in the place of this one."""
+    _, *words = program("fairseq_cli.train", *train[1:])
+    folders = [tmp_path / name for name in ("executable", "fork", "started")]
     for folder in folders:
         folder.mkdir()
-    outcomes = real(train, folders[0]), forked(train, folders[1])
-    assert outcomes[0] == outcomes[1]
+    outcomes = [
+        real(train, folders[0]),
+        forked(train, folders[1]),
+        real([commands.python_of_forks(), *words], folders[2]),
+    ]
+    assert outcomes[0] == outcomes[1] == outcomes[2]
     assert outcomes[0][0] == 0
-    assert difference(*(folder / "saved" / "checkpoint_last.pt" for folder in folders)) == 0
+    first, *others = (folder / "saved" / "checkpoint_last.pt" for folder in folders)
+    assert [difference(first, checkpoint) for checkpoint in others] == [0, 0]
 
 
 @in_forks
@@ -79,20 +86,6 @@ def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: P
     os.close(writer)
     with os.fdopen(reader) as output:
         assert "done training" not in output.read()
-
-
-@in_forks
-def test_what_our_commands_start_is_the_same_too(train: list[str], tmp_path: Path) -> None:
-    python, *words = program("fairseq_cli.train", *train[1:])
-    forks = commands.python_of_forks()
-    outcomes = []
-    for start in ([python, *words], [forks, *words]):
-        folder = tmp_path / str(len(outcomes))
-        folder.mkdir()
-        outcomes.append(real(start, folder))
-    assert outcomes[0] == outcomes[1]
-    assert outcomes[0][0] == 0
-    assert difference(*(tmp_path / number / "saved" / "checkpoint_last.pt" for number in "01")) == 0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from faults.bad_inputs import CONTRADICTIONS, MISTAKES, Mistake
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError
 
-MADE = ("made", "run", "out", "cells")
+CREATED = ("made", "run", "out", "cells")
 PROGRESS = re.compile(r"training on the CPU|protocol \S+ \(|\w+: done in \d+ s")
 
 
@@ -25,7 +25,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
 @pytest.fixture
 def inputs(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder."""
-    for name in MADE:
+    for name in CREATED:
         shutil.rmtree(files / name, ignore_errors=True)
     monkeypatch.chdir(files)
     return files

@@ -20,7 +20,7 @@ from reliability import number_options
 from reliability.number_options import ENDLESS, VALUES, Option
 
 OPTIONS = number_options.numbers()
-MADE = ("made", "run", "out", "cells", "run.json", "average.pt", "test.json")
+CREATED = ("made", "run", "out", "cells", "run.json", "average.pt", "test.json")
 SECONDS = 300  # on a machine with other work
 TAKEN = [(option, value) for option in OPTIONS for value in VALUES if option.takes(value) and option.command != ENDLESS]
 EVERY = TAKEN if "EVERY_MISTAKE" in os.environ else []
@@ -49,7 +49,7 @@ def inputs(once: Once, toy_corpus: Path) -> Path:
 @pytest.fixture
 def folder(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(inputs)
-    for path in map(Path, MADE):
+    for path in map(Path, CREATED):
         shutil.rmtree(path, ignore_errors=True)
         path.unlink(missing_ok=True)
 

@@ -40,7 +40,7 @@ def hypotheses(family: str, seed: int) -> list[str]:
     return [line.replace("sat on", "lay in") if (n + seed) % every == 0 else line for n, line in enumerate(REFERENCE)]
 
 
-MADE: dict[str, Any] = {"made_from": {}, "outputs": {}}
+ORIGIN: dict[str, Any] = {"made_from": {}, "outputs": {}}
 
 
 def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell:
@@ -50,8 +50,8 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
     for file, lines in zip(files.values(), (hypotheses(family, seed), REFERENCE), strict=True):
         file.write_text("".join(f"{line}\n" for line in lines))
     located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
-    checksummed_json.write(cell_folder / "run.json", {"corpus": "cats", "subset": "test", "files": located, **MADE})
-    checksummed_json.write(cell_folder / "train.json", MADE)
+    checksummed_json.write(cell_folder / "run.json", {"corpus": "cats", "subset": "test", "files": located, **ORIGIN})
+    checksummed_json.write(cell_folder / "train.json", ORIGIN)
     checksummed_json.write(cell_folder / "cell.json", {"state": state, "evidence": None, "sessions": []})
     stage = CellStage("score", (), cell_folder / "run.json")
     return Cell(family, "6", seed, cell_folder, folder, ("en", "de"), (stage,), Failure(), 0)

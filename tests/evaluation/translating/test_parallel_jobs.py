@@ -42,7 +42,7 @@ if __name__ == "__main__":
     with jobs.shares(Path(sys.argv[1]), Origin(), 2, False) as folder:
         jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "fresh")
 """
-MADE = Origin()
+ORIGIN = Origin()
 
 
 def answer(job: int, folder: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way
     child = (shares / "pid").read_text()
     wait_for(lambda: not living(child))
     first = (shares / "0" / FILE).stat()
-    with parallel_jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
+    with parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False) as folder:
         assert answers(parallel_jobs.fill(answer, 2, folder, 2, FILE)) == ["H-0\n", "H-1\n"]
         assert os.path.samestat((folder / "0" / FILE).stat(), first)
         assert sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) == ["0", "1"]
@@ -108,7 +108,7 @@ def living(process: str) -> bool:
 
 
 def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None:
-    with parallel_jobs.shares(tmp_path, MADE, 3, fresh=False) as folder, pytest.raises(UserError) as raised:
+    with parallel_jobs.shares(tmp_path, ORIGIN, 3, fresh=False) as folder, pytest.raises(UserError) as raised:
         parallel_jobs.fill(failing(1, "no memory"), 3, folder, 3, FILE)
     assert str(raised.value).startswith("fairseq-generate ended with status 1: no memory; what the other jobs")
     assert "\n" not in str(raised.value)
@@ -117,9 +117,9 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("origin", "number", "fresh", "share_names"),
     [
-        (MADE, 2, False, ["0"]),
-        (MADE, 3, False, []),
-        (MADE, 2, True, []),
+        (ORIGIN, 2, False, ["0"]),
+        (ORIGIN, 3, False, []),
+        (ORIGIN, 2, True, []),
         (Origin(settings={"beam": 5}), 2, False, []),
         (Origin(inputs={"text": Fingerprint(sha256="another")}), 2, False, []),
         (Origin(versions={"torch": "another"}), 2, False, []),
@@ -128,7 +128,7 @@ def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None
 def test_shares_of_another_work_are_not_taken_over(
     origin: Origin, number: int, fresh: bool, share_names: list[str], tmp_path: Path
 ) -> None:
-    with contextlib.suppress(InterruptedError), parallel_jobs.shares(tmp_path, MADE, 2, fresh=False) as folder:
+    with contextlib.suppress(InterruptedError), parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False) as folder:
         for name in ("0", "unfinished-x"):
             (folder / name).mkdir()
         raise InterruptedError
@@ -138,21 +138,21 @@ def test_shares_of_another_work_are_not_taken_over(
 
 @pytest.mark.parametrize("damage", [b"", b"H-1\n"], ids=["cut off", "another's"])
 def test_a_share_that_was_changed_is_translated_again(damage: bytes, tmp_path: Path) -> None:
-    with contextlib.suppress(UserError), parallel_jobs.shares(tmp_path, MADE, 3, fresh=False) as folder:
+    with contextlib.suppress(UserError), parallel_jobs.shares(tmp_path, ORIGIN, 3, fresh=False) as folder:
         parallel_jobs.fill(failing(2, "no disk"), 3, folder, 3, FILE)
     changed, unchanged = (tmp_path / parallel_jobs.SHARES / name / FILE for name in "01")
     changed.write_bytes(damage)
     before = unchanged.stat()
-    with parallel_jobs.shares(tmp_path, MADE, 3, fresh=False) as folder:
+    with parallel_jobs.shares(tmp_path, ORIGIN, 3, fresh=False) as folder:
         assert answers(parallel_jobs.fill(answer, 3, folder, 3, FILE)) == ["H-0\n", "H-1\n", "H-2\n"]
         assert os.path.samestat(unchanged.stat(), before)
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     with (
-        parallel_jobs.shares(tmp_path, MADE, 2, fresh=False),
+        parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False),
         pytest.raises(UserError, match="another process translates into it"),
-        parallel_jobs.shares(tmp_path, MADE, 2, fresh=False),
+        parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False),
     ):
         pass
 
