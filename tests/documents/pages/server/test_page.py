@@ -12,8 +12,7 @@ from realformer_nmt.serving.served_models import Served
 Opened = Callable[..., tuple[Page, list[str]]]
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def test_two_models_translate_side_by_side(
     opened: Opened, models: dict[str, Served], size: tuple[int, int], scheme: str
 ) -> None:
