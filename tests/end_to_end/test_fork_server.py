@@ -42,7 +42,7 @@ def train(toy_corpus: Path, user_dir: Path) -> list[str]:
 
 @in_forks
 def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path) -> None:
-    """As an executable, as a fork, and as what our commands start, with a fork's Python in the place of this one."""
+    """The command runs as an executable, as a fork, and as our commands start it, by the Python of the forks."""
     _, *words = program("fairseq_cli.train", *train[1:])
     folders = [tmp_path / name for name in ("executable", "fork", "started")]
     for folder in folders:
@@ -54,8 +54,8 @@ def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path
     ]
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert outcomes[0][0] == 0
-    first, *others = (folder / "saved" / "checkpoint_last.pt" for folder in folders)
-    assert [difference(first, checkpoint) for checkpoint in others] == [0, 0]
+    first, *checkpoints = (folder / "saved" / "checkpoint_last.pt" for folder in folders)
+    assert [difference(first, checkpoint) for checkpoint in checkpoints] == [0, 0]
 
 
 @in_forks
