@@ -12,6 +12,7 @@ from reliability.trainings import Words, check, fairseq_train, kill, load, run, 
 SAVING = ("--save-interval-updates", "4", "--keep-interval-updates", "3", "--keep-last-epochs", "2")
 CHECKPOINT = "checkpoint_last.pt"
 KEPT = ("model", "last_optimizer_state")  # parameters and ADMIN's profile; RAdam's two moments
+ATTEMPTS = 5
 LOGGED = re.compile(r"num_updates=(\d+)")
 
 
@@ -27,7 +28,11 @@ def survive(
     log = folder / "killed.log"
     halves = 0
     for update, writing in zip(moments, kinds, strict=True):
-        halves += strike(command(data, killed, updates), killed, log, update, None if writing else chance)
+        words = command(data, killed, updates)
+        if writing:
+            halves += cut(words, killed, log, update)
+        else:
+            strike(words, killed, log, update, chance)
     train(data, killed, updates)
     check(halves >= while_writing, f"{halves} of {while_writing} checkpoints were cut by a kill")
     agree(alone / CHECKPOINT, killed / CHECKPOINT, KEPT)
@@ -42,6 +47,11 @@ def command(data: Path, folder: Path, updates: int) -> Words:
 def train(data: Path, folder: Path, updates: int) -> None:
     done = run(command(data, folder, updates))
     check(done.returncode == 0, done.stdout[-3000:])
+
+
+def cut(words: Sequence[str], folder: Path, log: Path, update: int) -> int:
+    """Kill a training until a checkpoint is half written: it may be complete before the signal arrives."""
+    return next((halves for _ in range(ATTEMPTS) if (halves := strike(words, folder, log, update, None))), 0)
 
 
 def strike(words: Sequence[str], folder: Path, log: Path, update: int, chance: np.random.Generator | None) -> int:

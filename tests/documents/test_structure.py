@@ -26,7 +26,7 @@ MOST = {
     "lines of tests": 43_400,
     "lines of reliability": 5_150,
     "lines of benchmarks": 2_050,
-    "lines of tools": 500,
+    "lines of tools": 510,
     "lines of tools/authors_code": 1_890,
     "lines of docs/results/scripts": 1_035,
     "megabytes of docs/results": 3.0,

@@ -187,7 +187,7 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
         ([one], "give two runs or more"),
         (
             [one, tmp_path / "else.json"],
-            r"else\.json is of version 0\.1\.0, or not of this package.*; .* score` writes it",
+            r"else\.json has no seal: it is no record of this package.*; .* score` writes it",
         ),
         ([one, tmp_path / "absent.json"], r"absent\.json: no such file"),
         ([one, tmp_path], r"run\.json: no such file; `realformer-nmt score` writes it"),

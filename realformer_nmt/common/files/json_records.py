@@ -42,7 +42,7 @@ def read(
     if not isinstance(record, dict):
         raise UserError(f"{path} is damaged: it holds no JSON object; {hint}")
     if sealed and SEAL not in record:
-        raise UserError(f"{path} has no {SEAL}, so that it may have been edited; {hint}")
+        raise UserError(f"{path} has no {SEAL}: it is no record of this package, or was edited; {hint}")
     with expected(path, hint):
         if SEAL in record and record.pop(SEAL) != seal(record):
             raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")

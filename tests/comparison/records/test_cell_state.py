@@ -141,7 +141,7 @@ def test_a_cell_whose_record_was_edited_is_damaged_and_the_others_are_reported(
     (cell_folder / name).write_text('{"state": "\\u001b[2J"}')
     assert main(["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--status", "--gpus", "0"]) == 0
     states = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert re.search(rf"damaged .*{re.escape(name)} is of version 0\.1\.0, or not of this package", states[DONE[0]])
+    assert re.search(rf"damaged .*{re.escape(name)} has no seal: it is no record of this package", states[DONE[0]])
     assert states[DONE[1]].split()[1] == "done"
     results = report(root)
     cell_states = {cell.name: cell.state for cell in results.cells}
@@ -175,7 +175,7 @@ def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, cel
     for name in ("cell.json", "average.pt", "average.pt.json"):
         (cell_folder / name).unlink()
     states = [progress.state for progress in run(cells[DONE[0]], {})]
-    assert states[-1] == "stuck"
+    assert states[-1] == "stuck, but the loss still falls"
     note = json.loads((cell_folder / "cell.json").read_text())
     assert note["state"] == "stuck"
     assert "training loss" in note["evidence"]

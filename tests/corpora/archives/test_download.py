@@ -225,12 +225,12 @@ def test_two_processes_do_not_write_into_one_another(server: ArchiveServer, tmp_
 def test_a_download_is_not_written_where_a_link_leads(server: ArchiveServer, tmp_path: Path) -> None:
     (tmp_path / "other").write_text("kept")
     (tmp_path / "a.tgz.part").symlink_to("other")
-    with pytest.raises(UserError, match=r"a\.tgz\.part is a link"):
+    with pytest.raises(UserError, match=r"a\.tgz\.part: Too many levels of symbolic links"):
         download(packing(server), tmp_path)
     assert (tmp_path / "other").read_text() == "kept"
 
 
 def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=r"file/a\.tgz\.part: (File exists|Not a directory); fix that"):
+    with pytest.raises(UserError, match=r"file(/a\.tgz\.part)?: (File exists|Not a directory); fix that"):
         download(packing(server), tmp_path / "file")

@@ -157,7 +157,7 @@ SCORES = _of(
 ) + _of(
     "significance",
     ("no JSON", "ok.en a.json", r"ok\.en is damaged: "),
-    ("other JSON", "grid.json a.json", r"grid\.json is of version 0\.1\.0, or not of this package"),
+    ("other JSON", "grid.json a.json", r"grid\.json has no seal: it is no record of this package"),
 )
 
 GRIDS = _of(
