@@ -33,10 +33,6 @@ TARGETS = {
         ("onnx", "onnxruntime"),
         (EXACT, "int8"),
     ),
-    "torch": Target(
-        "graphs of torch.export, and a program that translates by them with torch alone",
-        "realformer_nmt.exporting.torch_graphs:write",
-    ),
     "huggingface": Target(
         "a Marian model of transformers, with its tokenizer and a model card",
         "realformer_nmt.exporting.marian:write",

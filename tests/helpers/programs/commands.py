@@ -34,7 +34,7 @@ SERVED = {"fairseq-train": "train"}  # the others configure their logging after 
 SERVED |= {f"fairseq-{name}": "rest" for name in OTHER_COMMANDS}
 FAIRSEQ = ("fairseq.models", "fairseq.tasks", "fairseq.distributed_utils", "fairseq.options", "fairseq.trainer")
 # What ours imports where it needs it; fairseq after ours, which else would register with it
-OTHERS = ("torch.export", "torch._dynamo", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
+OTHERS = ("torch._dynamo", "sklearn.metrics", "scipy.stats", *FAIRSEQ)
 OWN = (
     "realformer_nmt.protocols.running.training",
     "realformer_nmt.corpora.preparing.prepare",
