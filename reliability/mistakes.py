@@ -159,17 +159,17 @@ WRONG_TYPE = {  # words or numbers of another form than the option's
         --adam-betas : 5 word (0.9,0.98,0.99)
         --optimizer radam --adam-betas : (0.9, __import__('os')
         --optimizer-overrides : {
-        --eval-bleu --eval-bleu-args : { [] {"beam":0} {"bean":3}
+        --eval-bleu --eval-bleu-args : { []
         --eval-bleu --eval-bleu-detok-args : x
         --lr-scheduler linear --lr | --lr-scheduler inverse_sqrt --lr : 0.1,0.2
         --lr-scheduler reduce_lr_on_plateau --lr : 0.1,0.2
     """,
     "fairseq-generate": """
         --beam : two
-        --model-overrides : { {'encoder_layers':5}
+        --model-overrides : {
         --skip-invalid-size-inputs-valid-test : maybe
     """,
-    "fairseq-validate": "--model-overrides : { {'criterion':5}",
+    "fairseq-validate": "--model-overrides : {",
     "fairseq-preprocess": "--workers | --nwordssrc | --thresholdsrc : x",
     "realformer-nmt": """
         archs --vocabulary : 1e6

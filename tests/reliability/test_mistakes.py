@@ -100,7 +100,7 @@ def test_ours_end_with_one_line(
     assert "unexpected error" not in stderr
 
 
-def test_there_are_hundreds_and_each_kind_is_among_them() -> None:
+def test_each_kind_is_among_the_mistakes() -> None:
     names = [name for beginning in BEGINNINGS.values() for name, _ in mistakes.commands(beginning)]
-    assert len(names) == len(set(names)) >= 600
+    assert len(names) == len(set(names))
     assert {line.strip() for line in KINDS.strip().splitlines()} <= set(names)

@@ -1,12 +1,9 @@
 """Ranges of options' numbers. fairseq accepts any, and silently trains nonsense, or for ever, with others."""
 
 import argparse
-import functools
 import math
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +13,6 @@ from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SMOOTHED, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_patches.options import nested_options
 from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 from realformer_nmt.fairseq_patches.patch import Original, replace
 from realformer_nmt.tasks import task_of
@@ -95,10 +91,6 @@ NAMES = {  # the options of protocols, recipes and pages
 RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
 DROPOUT_ENDINGS = ("dropout", "layerdrop")
 DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # what makes two passes differ
-READERS: Mapping[str, Callable[[str], Any]] = {  # of options that are written as tables or lists
-    "adam_betas": evaluate,
-    **{name: functools.partial(nested_options.read, name) for name in nested_options.NESTED},
-}
 
 
 def range_of(name: str, value: float) -> Range:
@@ -108,12 +100,9 @@ def range_of(name: str, value: float) -> Range:
 
 
 def check(options: DictConfig | argparse.Namespace) -> None:
-    """Check every option: numbers are in range, files are no pipes, paths have no colon at which fairseq cuts them."""
-    for name, value in named_values(options):
-        if isinstance(value, str):
-            check_path(name, value)
-        else:
-            check_number(name, value)
+    """Check that every number is in its range, and that options go together."""
+    for name, value in numbers(options):
+        check_number(name, value)
     if isinstance(options, argparse.Namespace):
         check_together(options)
 
@@ -138,43 +127,21 @@ def check_number(name: str, value: float) -> None:
         raise OptionError(f"--{name.replace('_', '-')} {value} is not possible: pass {allowed.words}")
 
 
-def check_path(name: str, value: str) -> None:
-    """Check a path; fairseq cuts `data` and `path` at colons, for several shards and models."""
-    flag = {"data": "the data-bin"}.get(name, f"--{name.replace('_', '-')}")
-    if name.endswith("dir") and satisfies(Path.is_file, value):
-        raise OptionError(f"{flag} {value} is a file: give a folder")
-    for path in {value, *value.split(os.pathsep)} if name != "input" else ():
-        if satisfies(Path.is_fifo, path):
-            raise OptionError(f"{flag} {path} is a pipe, which can be read only once: give a file")
-    if name in ("data", "path") and os.pathsep in value and satisfies(Path.exists, value):
-        raise OptionError(
-            f"{flag} {value} has a colon in its name, at which fairseq cuts it in two: rename it, or give a link to it "
-            "whose name has none"
-        )
-
-
-def satisfies(test: Callable[[Path], bool], path: str) -> bool:
-    try:
-        return test(Path(path))
-    except (OSError, ValueError):  # too long for a name, or not possible as one
-        return False
-
-
-def named_values(options: Any, name: str = "") -> Iterator[tuple[str, int | float | str]]:
-    """Yield the numbers and texts of nested options with their names; a reference (${...}) stays a text."""
+def numbers(options: Any, name: str = "") -> Iterator[tuple[str, int | float]]:
+    """Yield the numbers of nested options with their names; a reference (${...}) is a text."""
     if isinstance(options, DictConfig):
         options = OmegaConf.to_container(options, resolve=False, enum_to_str=True)
     if isinstance(options, argparse.Namespace):
         options = vars(options)
     if isinstance(options, Mapping):
         for key, value in options.items():
-            if isinstance(value, str) and key in READERS:
-                value = READERS[key](value)
-            yield from named_values(value, str(key))
+            if isinstance(value, str) and key == "adam_betas":  # which are written as a list
+                value = evaluate(value)
+            yield from numbers(value, str(key))
     elif isinstance(options, list | tuple):
         for value in options:
-            yield from named_values(value, name)
-    elif isinstance(options, int | float | str) and not isinstance(options, bool):
+            yield from numbers(value, name)
+    elif isinstance(options, int | float) and not isinstance(options, bool):
         yield name, options
 
 
