@@ -3,8 +3,9 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
+from typing import NamedTuple
 
 from tabulate import tabulate
 
@@ -14,7 +15,7 @@ from realformer_nmt.comparison.report.formatting import MARK, metrics, placed
 from realformer_nmt.comparison.report.notes import notes
 from realformer_nmt.comparison.report.outside_table import outside_table, spreadsheet_rows
 from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
-from realformer_nmt.comparison.results.results_file import ResultRow, Results
+from realformer_nmt.comparison.results.results_file import Results
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -33,74 +34,65 @@ FORMULA = re.compile(r"(?<!\w)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")  # as full-w
 MARKDOWN = re.compile(r"[\\`*\[\]<>|&$~]|(?<!\w)_|_(?!\w)")  # post_ln needs no backslash, _so_ does
 
 
+class Block(NamedTuple):
+    """A table in words, whatever it will be written as."""
+
+    title: str  # empty where there is one test set
+    heads: list[str]
+    bodies: list[list[list[str]]]  # the words of each line, a body per depth
+    sides: list[str]
+    note: str = ""
+
+
+def blocks(results: Results, columns_of: Callable[[ReportTable], list[Column]]) -> Iterator[Block]:
+    """Yield the table of each test set, that of the tuned rows, and that of translations from elsewhere."""
+    for table in test_sets(results):
+        yield block(table, columns_of(table), table.title if results.further else "")
+    tuned = tuned_table(results)
+    if tuned:
+        yield block(tuned, columns_of(tuned), tuned.title)
+    outside = outside_table(results)
+    if outside:
+        sides = ["left", *("right" for _ in outside.headers[1:])]
+        yield Block(outside.title, outside.headers, [outside.lines], sides, outside.note)
+
+
+def block(table: ReportTable, listed: Sequence[Column], title: str) -> Block:
+    bodies = [[[column.text(row) for column in listed] for row in rows] for _, rows in groupby(table.rows, key=placed)]
+    sides = ["left" if column.align_left else "right" for column in listed]
+    return Block(title, [str(column.head) for column in listed], bodies, sides, table.note)
+
+
 def shown(table: ReportTable) -> list[Column]:
     """Return the columns that a reader sees."""
     return [column for column in columns(table) if column.head is not None]
 
 
-def headers(table: ReportTable) -> list[str]:
-    return [str(column.head) for column in shown(table)]
+def titled(block: Block, title: str, text: str) -> str:
+    return (title.format(printable(block.title)) if block.title else "") + text
 
 
-def lines(table: ReportTable) -> list[list[str]]:
-    """Return the text of every row, column by column."""
-    return [line(row, shown(table)) for row in table.rows]
-
-
-def line(row: ResultRow, listed: Sequence[Column]) -> list[str]:
-    return [column.text(row) for column in listed]
-
-
-def terminal_table(results: Results) -> str:
-    blocks = [titled(table, "{}\n", plain(table)) for table in test_sets(results)]
-    tuned = tuned_table(results)
-    if tuned:
-        blocks.append(f"{tuned.title}\n{plain(tuned)}")
-    outside = outside_table(results)
-    if outside:
-        rows = [[printable(word) for word in words] for words in outside.lines]
-        blocks.append(f"{outside.title}\n{tabulate(rows, outside.headers, disable_numparse=True)}")
-    return "\n\n".join(blocks)
-
-
-def titled(table: ReportTable, title: str, text: str) -> str:
-    """Return a table below its title; without further test sets it has no title."""
-    return (title.format(printable(table.title)) if table.results.further else "") + text
-
-
-def plain(table: ReportTable) -> str:
-    cells = [[printable(word) for word in words] for words in [headers(table), *lines(table)]]
-    text: str = tabulate(cells[1:], cells[0], disable_numparse=True, colalign=alignment(shown(table)))
+def aligned(block: Block, escaped: Callable[[str], str], style: str) -> str:
+    """Return a table in a style of tabulate."""
+    heads, *rows = [[escaped(word) for word in words] for words in chain([block.heads], *block.bodies)]
+    text: str = tabulate(rows, heads, tablefmt=style, disable_numparse=True, colalign=block.sides)
     return text
 
 
-def alignment(listed: Sequence[Column]) -> list[str]:
-    return ["left" if column.align_left else "right" for column in listed]
+def terminal_table(results: Results) -> str:
+    return "\n\n".join(titled(block, "{}\n", aligned(block, printable, "simple")) for block in blocks(results, shown))
 
 
 def markdown(results: Results) -> str:
-    blocks = [titled(table, "{}:\n\n", markdown_table(table)) for table in test_sets(results)]
-    tuned = tuned_table(results)
-    if tuned:
-        blocks.append(f"{tuned.title}:\n\n{markdown_table(tuned)}\n\n{tuned.note}")
-    outside = outside_table(results)
-    if outside:
-        rows = [[markdown_escaped(word) for word in words] for words in [outside.headers, *outside.lines]]
-        table = tabulate(rows[1:], rows[0], tablefmt="github", disable_numparse=True)
-        blocks.append(f"{outside.title}:\n\n{table}\n\n{markdown_escaped(outside.note)}")
+    texts = []
+    for block in blocks(results, shown):
+        texts.append(titled(block, "{}:\n\n", aligned(block, markdown_escaped, "github")))
+        texts += [markdown_escaped(block.note)] if block.note else []
     items = [f"- {markdown_escaped(note)}" for note in notes(results)]
     for metric in metrics(results):
         if metric.signature:
             items.append(f"- {markdown_escaped(metric.label)}: `{printable(metric.signature).replace('`', '')}`")
-    return "\n\n".join([*blocks, "\n".join(items)]) + "\n"
-
-
-def markdown_table(table: ReportTable) -> str:
-    cells = [[markdown_escaped(word) for word in words] for words in [headers(table), *lines(table)]]
-    text: str = tabulate(
-        cells[1:], cells[0], tablefmt="github", disable_numparse=True, colalign=alignment(shown(table))
-    )
-    return text
+    return "\n\n".join([*texts, "\n".join(items)]) + "\n"
 
 
 def markdown_escaped(text: str) -> str:
@@ -108,31 +100,19 @@ def markdown_escaped(text: str) -> str:
 
 
 def latex(results: Results) -> str:
-    tabulars = [titled(table, "% {}\n", latex_table(table)) for table in test_sets(results)]
-    tuned = tuned_table(results)
-    if tuned:
-        tabulars.append(f"% {tuned.title}\n{latex_table(tuned)}")
-    outside = outside_table(results)
-    if outside:
-        body = "\n".join(map(latex_line, outside.lines))
-        tabulars.append(f"% {outside.title}\n{tabular('l' + 'r' * len(outside.headers[1:]), outside.headers, [body])}")
-    return "% \\usepackage{booktabs}\n" + "\n".join(tabulars)
+    return "% \\usepackage{booktabs}\n" + "\n".join(
+        titled(block, "% {}\n", tabular(block)) for block in blocks(results, paper_columns)
+    )
 
 
-def latex_table(table: ReportTable) -> str:
-    listed = paper_columns(table)
-    bodies = ["\n".join(latex_line(line(row, listed)) for row in rows) for _, rows in groupby(table.rows, key=placed)]
-    sides = "".join(side[0] for side in alignment(listed))
-    return tabular(sides, [str(column.head) for column in listed], bodies)
-
-
-def tabular(sides: str, heads: Sequence[str], bodies: Sequence[str]) -> str:
-    """Return a tabular of booktabs, a rule between bodies: one body per depth."""
+def tabular(block: Block) -> str:
+    """Return a tabular of booktabs, a rule between bodies."""
+    bodies = ["\n".join(map(latex_line, lines)) for lines in block.bodies]
     return "\n".join(
         [
-            f"\\begin{{tabular}}{{{sides}}}",
+            f"\\begin{{tabular}}{{{''.join(side[0] for side in block.sides)}}}",
             "\\toprule",
-            latex_line(heads),
+            latex_line(block.heads),
             "\\midrule",
             "\n\\midrule\n".join(bodies),
             "\\bottomrule",

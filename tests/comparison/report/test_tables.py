@@ -24,12 +24,16 @@ def one_row(results: Results, family: str, depth: str) -> list[str]:
     return next(words for words in lines(results) if words[:2] == [family, depth])
 
 
+def first(results: Results) -> tables.Block:
+    return next(tables.blocks(results, tables.shown))
+
+
 def lines(results: Results) -> list[list[str]]:
-    return tables.lines(report_table.test_sets(results)[0])
+    return [line for body in first(results).bodies for line in body]
 
 
 def headers(results: Results) -> list[str]:
-    return tables.headers(report_table.test_sets(results)[0])
+    return first(results).heads
 
 
 def test_one_is_no_plural() -> None:
