@@ -158,7 +158,6 @@ WRONG_TYPE = {  # words or numbers of another form than the option's
         --update-freq | --max-valid-steps | --profile | --arch lstm --encoder-layers : x
         --adam-betas : 5 word (0.9,0.98,0.99)
         --optimizer radam --adam-betas : (0.9, __import__('os')
-        --optimizer-overrides : {
         --eval-bleu --eval-bleu-args : { []
         --eval-bleu --eval-bleu-detok-args : x
         --lr-scheduler linear --lr | --lr-scheduler inverse_sqrt --lr : 0.1,0.2
@@ -169,7 +168,6 @@ WRONG_TYPE = {  # words or numbers of another form than the option's
         --model-overrides : {
         --skip-invalid-size-inputs-valid-test : maybe
     """,
-    "fairseq-validate": "--model-overrides : {",
     "fairseq-preprocess": "--workers | --nwordssrc | --thresholdsrc : x",
     "realformer-nmt": """
         archs --vocabulary : 1e6
@@ -311,7 +309,6 @@ WRONG_FILE = {  # damaged, of another kind, or in a place where none can be
         : pipe co:lon good.pt /dev/null /proc ${oc.env:HOME} it's
         --restore-file : cut.pt nan.pt pre.pt list.pt prose.pt fewer.pt more.pt words.pt
         --save-dir : ok.en ok.en/x /proc/x /dev/null
-        --tensorboard-logdir : ok.en
         --log-file : folder ok.en/train.log
     """,
     "fairseq-generate": """
@@ -329,7 +326,6 @@ WRONG_FILE = {  # damaged, of another kind, or in a place where none can be
     """,
     "fairseq-validate": """
         : otherwords folder
-        cut --valid-subset : train
         --path : cut.pt nan.pt words.pt folder pipe
     """,
     "fairseq-eval-lm": """

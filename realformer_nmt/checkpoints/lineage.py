@@ -71,10 +71,9 @@ def contradiction(state: Checkpoint, training: TrainRecord) -> str | None:
 
 def absence(strangers: list[SourceCheckpoint], names: Mapping[str, str], training: TrainRecord) -> str | None:
     """Return why unlisted checkpoints cannot be of a training: its record lists all, once it is complete."""
-    if not names or not training.is_complete:
-        return None
     files = ", ".join(stranger.file for stranger in strangers)
-    return f"{files} is none of the {len(set(names.values()))} checkpoints listed there"
+    reason = f"{files} is none of the {len(set(names.values()))} checkpoints listed there"
+    return reason if names and training.is_complete else None
 
 
 def origin(state: Checkpoint) -> str:

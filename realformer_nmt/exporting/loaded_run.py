@@ -67,10 +67,9 @@ class LoadedRun(NamedTuple):
         for file in (*self.dictionaries, *self.subwords):
             shutil.copyfile(file, folder / file.name)
 
-    def copy_program(self, program: ModuleType, folder: Path, **more: object) -> None:
+    def copy_program(self, program: ModuleType, folder: Path) -> None:
         """Copy a program that translates, with its dictionaries, subwords and settings."""
-        settings = json.dumps({**config(self), **more}, indent=1)
-        (folder / CONFIG).write_text(settings, encoding="utf-8")
+        (folder / CONFIG).write_text(json.dumps(config(self), indent=1), encoding="utf-8")
         shutil.copyfile(str(program.__file__), folder / PROGRAM)
         self.copy_words(folder)
 

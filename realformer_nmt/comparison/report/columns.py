@@ -19,8 +19,7 @@ from realformer_nmt.comparison.report.formatting import (
 from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.provenance import marked_family, version
 from realformer_nmt.comparison.report.report_table import ReportTable
-from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
+from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, group
 from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.p_values import ALPHA

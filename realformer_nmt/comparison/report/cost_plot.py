@@ -7,8 +7,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.report.formatting import drawn_metric, families, placed, printable, short
 from realformer_nmt.comparison.report.plots import lowest_drawn
 from realformer_nmt.comparison.report.side_labels import Label, beside, room
-from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.results_file import ResultRow, Results
+from realformer_nmt.comparison.results.results_file import ResultRow, Results, group
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, plain, styled
 
 WIDTH, HEIGHT = 3.6, 3.2  # inches; a page scales it, on a phone to its width: narrow, the text is large

@@ -17,8 +17,7 @@ from realformer_nmt.comparison.report.formatting import (
 )
 from realformer_nmt.comparison.report.side_labels import Label, beside, room
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.comparison.results.groups import place
-from realformer_nmt.comparison.results.results_file import ResultRow, Results
+from realformer_nmt.comparison.results.results_file import ResultRow, Results, place
 from realformer_nmt.figures.drawing import INK, Axes, Drawing, looks, styled
 
 WIDTH, HEIGHT = 4.3, 2.7  # inches; a page scales them

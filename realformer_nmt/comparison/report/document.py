@@ -35,8 +35,7 @@ from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results import results_file
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results
+from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results, group
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 

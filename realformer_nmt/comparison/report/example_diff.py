@@ -7,8 +7,7 @@ from difflib import SequenceMatcher
 from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
 from realformer_nmt.comparison.report.formatting import short
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.results_file import ExampleSentence, Results
+from realformer_nmt.comparison.results.results_file import ExampleSentence, Results, group
 
 SAME, OTHER, MISSING = "same", "other", "missing"
 

@@ -12,7 +12,6 @@ from realformer_nmt.comparison.grid.axes import Place
 from realformer_nmt.comparison.grid.axes import shown as shown_on
 from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
-from realformer_nmt.comparison.results.groups import place
 from realformer_nmt.comparison.results.results_file import (
     MeanScore,
     MetricColumn,
@@ -20,6 +19,7 @@ from realformer_nmt.comparison.results.results_file import (
     ResultRow,
     Results,
     metric_column,
+    place,
 )
 from realformer_nmt.evaluation.p_values import shown
 from realformer_nmt.evaluation.significance import signed

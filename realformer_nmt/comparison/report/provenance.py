@@ -9,8 +9,7 @@ from typing import Any
 from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.report.formatting import MARK, either
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.results_file import ResultRow, Results
+from realformer_nmt.comparison.results.results_file import ResultRow, Results, group
 from realformer_nmt.comparison.results.setting_differences import PACKAGES, flat
 
 

@@ -62,8 +62,7 @@ def tuned_table(results: Results) -> ReportTable | None:
 
 def tuned_note(results: Results, tuned: TunedTable, names: str) -> str:
     number = sum(row.tried or 0 for row in tuned.rows if row.family != results.baseline)
-    seeds = ", ".join(map(str, tuned.seeds))  # absent in records of version 0.1.0
-    over = f"seed{'s' * (len(tuned.seeds) > 1)} {seeds}" if tuned.seeds else "seeds"
+    over = f"seed{'s' * (len(tuned.seeds) > 1)} {', '.join(map(str, tuned.seeds))}" if tuned.seeds else "seeds"
     return (
         f"Of each family the {names} with the lowest validation loss (mean over {over}). Differences on "
         f"the test set are to {printable(results.baseline)} with its own; p is corrected for all "

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.results_file import ResultRow
+from realformer_nmt.comparison.results.results_file import ResultRow, group
 from realformer_nmt.comparison.results.summary import holm, p_of_rows
 from realformer_nmt.evaluation.metrics.metric_table import METRICS
 from realformer_nmt.evaluation.p_values import ALPHA

@@ -11,6 +11,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages.versions import Machine
+from realformer_nmt.comparison.grid.axes import Group, Place
 from realformer_nmt.comparison.results import compact_json
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.evaluation.metrics.metric_table import METRICS
@@ -175,3 +176,13 @@ def write(path: Path, results: Results) -> None:
     """Write the whole file or none."""
     with completed(path) as file:
         file.write(compact_json.text(compact_json.compact(to_builtins(results))).encode())
+
+
+def place(entry: CellResult | ResultRow) -> Place:
+    """Return the depth and the point on the axes: rows at one place are compared."""
+    return entry.depth, tuple(entry.axes.items())
+
+
+def group(entry: CellResult | ResultRow) -> Group:
+    """Return the family and its place: what the cells of one row share, whatever their seeds."""
+    return entry.family, place(entry)

@@ -12,8 +12,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.comparison.results.groups import group
-from realformer_nmt.comparison.results.results_file import ResultRow
+from realformer_nmt.comparison.results.results_file import ResultRow, group
 from realformer_nmt.comparison.results.summary import difference, holm, p_of_rows
 from realformer_nmt.comparison.running.tuning_choice import lowest, mean, untuned_place
 from realformer_nmt.evaluation.metrics.metric_table import LOSS

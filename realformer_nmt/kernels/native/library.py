@@ -49,6 +49,12 @@ def kernels() -> Any:
     return module
 
 
+def in_large_pages(room: Tensor) -> Tensor:
+    """Put a tensor that is still empty in larger pages of memory, for reading at random, and return it."""
+    kernels().enlarge(room=room)
+    return room
+
+
 def state() -> str:
     """Return the state of the kernels, in words for the user."""
     module = built()

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from realformer_nmt.kernels.native.pages import in_large_pages
+from realformer_nmt.kernels.native.library import in_large_pages
 from realformer_nmt.model.attention.beam_order import OrderReader
 
 POSITIONS = 32  # initial size of a buffer, which doubles when it is full

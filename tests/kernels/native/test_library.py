@@ -8,7 +8,7 @@ import torch
 
 from realformer_nmt.kernels import int8
 from realformer_nmt.kernels.native import library
-from realformer_nmt.kernels.native.pages import in_large_pages
+from realformer_nmt.kernels.native.library import in_large_pages
 from realformer_nmt.kernels.processor import instructions
 
 

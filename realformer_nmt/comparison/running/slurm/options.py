@@ -55,10 +55,9 @@ OURS = {name for name in SlurmOptions.__struct_encode_fields__ if name != "sbatc
 
 def read(settings: Mapping[str, object]) -> SlurmOptions:
     """Return the options that the [slurm] of a grid gives; sbatch refuses those that it does not know."""
-    ours = {name: value for name, value in settings.items() if name in OURS}
     sbatch = {name: value for name, value in settings.items() if name not in OURS}
     try:
-        return convert({**ours, "sbatch": {**USUAL, **sbatch}}, SlurmOptions)
+        return convert({**settings, "sbatch": {**USUAL, **sbatch}}, SlurmOptions)
     except ValidationError as error:
         raise UserError(f"[slurm]: {error}") from error
 
