@@ -34,7 +34,7 @@ FORMULA = re.compile(r"(?<!\w)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")  # as full-w
 MARKDOWN = re.compile(r"[\\`*\[\]<>|&$~]|(?<!\w)_|_(?!\w)")  # post_ln needs no backslash, _so_ does
 
 
-class Block(NamedTuple):
+class TextTable(NamedTuple):
     """A table in words, whatever it will be written as."""
 
     title: str  # empty where there is one test set
@@ -44,7 +44,7 @@ class Block(NamedTuple):
     note: str = ""
 
 
-def blocks(results: Results, columns_of: Callable[[ReportTable], list[Column]]) -> Iterator[Block]:
+def blocks(results: Results, columns_of: Callable[[ReportTable], list[Column]]) -> Iterator[TextTable]:
     """Yield the table of each test set, that of the tuned rows, and that of translations from elsewhere."""
     for table in test_sets(results):
         yield block(table, columns_of(table), table.title if results.further else "")
@@ -54,13 +54,13 @@ def blocks(results: Results, columns_of: Callable[[ReportTable], list[Column]]) 
     outside = outside_table(results)
     if outside:
         sides = ["left", *("right" for _ in outside.headers[1:])]
-        yield Block(outside.title, outside.headers, [outside.lines], sides, outside.note)
+        yield TextTable(outside.title, outside.headers, [outside.lines], sides, outside.note)
 
 
-def block(table: ReportTable, listed: Sequence[Column], title: str) -> Block:
+def block(table: ReportTable, listed: Sequence[Column], title: str) -> TextTable:
     bodies = [[[column.text(row) for column in listed] for row in rows] for _, rows in groupby(table.rows, key=placed)]
     sides = ["left" if column.align_left else "right" for column in listed]
-    return Block(title, [str(column.head) for column in listed], bodies, sides, table.note)
+    return TextTable(title, [str(column.head) for column in listed], bodies, sides, table.note)
 
 
 def shown(table: ReportTable) -> list[Column]:
@@ -68,11 +68,11 @@ def shown(table: ReportTable) -> list[Column]:
     return [column for column in columns(table) if column.head is not None]
 
 
-def titled(block: Block, title: str, text: str) -> str:
+def titled(block: TextTable, title: str, text: str) -> str:
     return (title.format(printable(block.title)) if block.title else "") + text
 
 
-def aligned(block: Block, escaped: Callable[[str], str], style: str) -> str:
+def aligned(block: TextTable, escaped: Callable[[str], str], style: str) -> str:
     """Return a table in a style of tabulate."""
     heads, *rows = [[escaped(word) for word in words] for words in chain([block.heads], *block.bodies)]
     text: str = tabulate(rows, heads, tablefmt=style, disable_numparse=True, colalign=block.sides)
@@ -105,7 +105,7 @@ def latex(results: Results) -> str:
     )
 
 
-def tabular(block: Block) -> str:
+def tabular(block: TextTable) -> str:
     """Return a tabular of booktabs, a rule between bodies."""
     bodies = ["\n".join(map(latex_line, lines)) for lines in block.bodies]
     return "\n".join(

@@ -24,7 +24,7 @@ def one_row(results: Results, family: str, depth: str) -> list[str]:
     return next(words for words in lines(results) if words[:2] == [family, depth])
 
 
-def first(results: Results) -> tables.Block:
+def first(results: Results) -> tables.TextTable:
     return next(tables.blocks(results, tables.shown))
 
 
