@@ -11,6 +11,8 @@ from programs.program import REPOSITORY
 from realformer_nmt.common.requests.toml_tables import read_toml
 from realformer_nmt.comparison.grid.grid import load
 
+CORES = len(os.sched_getaffinity(0))
+IN_PARALLEL = f"--numprocesses {min(2 * CORES, 8)} --dist worksteal"
 STAND_IN = """#!/bin/bash
 echo "$*" >> "$RECORD"
 if [ "$2" = venv ]; then
@@ -68,13 +70,13 @@ def test_make_test_installs_and_runs_the_suite(tmp_path: Path) -> None:
     *installing, building, testing = make("test", tmp_path)
     assert len(installing) == 7 + 2  # the website's own environment
     assert building == "build --quiet --config-file tools/website/mkdocs.yml"
-    assert testing == "-m pytest --numprocesses auto --dist worksteal --durations=20 --durations-min=1"
+    assert testing == f"-m pytest {IN_PARALLEL} --durations=20 --durations-min=1"
     assert make("test", tmp_path) == [building, testing]
 
 
 def test_make_unit_runs_folders_that_are_there(tmp_path: Path) -> None:
     *_, testing, reporting = make("unit", tmp_path)
-    folders = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal --cov --cov-report= ").split()
+    folders = testing.removeprefix(f"-m pytest {IN_PARALLEL} --cov --cov-report= ").split()
     assert len(folders) > 3
     assert all(list((REPOSITORY / folder).glob("test_*.py")) for folder in folders)
     assert reporting == "-m coverage report --format=total"
@@ -100,7 +102,7 @@ def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_p
     assert installing[0] == f"-m venv {newest}"
     assert installing[3].split()[-1] == "torch"
     assert not (tmp_path / "venv").exists()
-    places = testing.removeprefix("-m pytest --numprocesses auto --dist worksteal ").split()
+    places = testing.removeprefix(f"-m pytest {IN_PARALLEL} ").split()
     assert len(places) > 3
     assert all((REPOSITORY / place).exists() for place in places)
     assert stock.endswith(" -m stock tests/fairseq_patches")

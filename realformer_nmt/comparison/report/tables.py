@@ -44,20 +44,20 @@ class TextTable(NamedTuple):
     note: str = ""
 
 
-def blocks(results: Results, columns_of: Callable[[ReportTable], list[Column]]) -> Iterator[TextTable]:
+def text_tables(results: Results, columns_of: Callable[[ReportTable], list[Column]]) -> Iterator[TextTable]:
     """Yield the table of each test set, that of the tuned rows, and that of translations from elsewhere."""
     for table in test_sets(results):
-        yield block(table, columns_of(table), table.title if results.further else "")
+        yield text_table(table, columns_of(table), table.title if results.further else "")
     tuned = tuned_table(results)
     if tuned:
-        yield block(tuned, columns_of(tuned), tuned.title)
+        yield text_table(tuned, columns_of(tuned), tuned.title)
     outside = outside_table(results)
     if outside:
         sides = ["left", *("right" for _ in outside.headers[1:])]
         yield TextTable(outside.title, outside.headers, [outside.lines], sides, outside.note)
 
 
-def block(table: ReportTable, listed: Sequence[Column], title: str) -> TextTable:
+def text_table(table: ReportTable, listed: Sequence[Column], title: str) -> TextTable:
     bodies = [[[column.text(row) for column in listed] for row in rows] for _, rows in groupby(table.rows, key=placed)]
     sides = ["left" if column.align_left else "right" for column in listed]
     return TextTable(title, [str(column.head) for column in listed], bodies, sides, table.note)
@@ -68,26 +68,28 @@ def shown(table: ReportTable) -> list[Column]:
     return [column for column in columns(table) if column.head is not None]
 
 
-def titled(block: TextTable, title: str, text: str) -> str:
-    return (title.format(printable(block.title)) if block.title else "") + text
+def titled(table: TextTable, title: str, text: str) -> str:
+    return (title.format(printable(table.title)) if table.title else "") + text
 
 
-def aligned(block: TextTable, escaped: Callable[[str], str], style: str) -> str:
+def aligned(table: TextTable, escaped: Callable[[str], str], style: str) -> str:
     """Return a table in a style of tabulate."""
-    heads, *rows = [[escaped(word) for word in words] for words in chain([block.heads], *block.bodies)]
-    text: str = tabulate(rows, heads, tablefmt=style, disable_numparse=True, colalign=block.sides)
+    heads, *rows = [[escaped(word) for word in words] for words in chain([table.heads], *table.bodies)]
+    text: str = tabulate(rows, heads, tablefmt=style, disable_numparse=True, colalign=table.sides)
     return text
 
 
 def terminal_table(results: Results) -> str:
-    return "\n\n".join(titled(block, "{}\n", aligned(block, printable, "simple")) for block in blocks(results, shown))
+    return "\n\n".join(
+        titled(table, "{}\n", aligned(table, printable, "simple")) for table in text_tables(results, shown)
+    )
 
 
 def markdown(results: Results) -> str:
     texts = []
-    for block in blocks(results, shown):
-        texts.append(titled(block, "{}:\n\n", aligned(block, markdown_escaped, "github")))
-        texts += [markdown_escaped(block.note)] if block.note else []
+    for table in text_tables(results, shown):
+        texts.append(titled(table, "{}:\n\n", aligned(table, markdown_escaped, "github")))
+        texts += [markdown_escaped(table.note)] if table.note else []
     items = [f"- {markdown_escaped(note)}" for note in notes(results)]
     for metric in metrics(results):
         if metric.signature:
@@ -101,18 +103,18 @@ def markdown_escaped(text: str) -> str:
 
 def latex(results: Results) -> str:
     return "% \\usepackage{booktabs}\n" + "\n".join(
-        titled(block, "% {}\n", tabular(block)) for block in blocks(results, paper_columns)
+        titled(table, "% {}\n", tabular(table)) for table in text_tables(results, paper_columns)
     )
 
 
-def tabular(block: TextTable) -> str:
+def tabular(table: TextTable) -> str:
     """Return a tabular of booktabs, a rule between bodies."""
-    bodies = ["\n".join(map(latex_line, lines)) for lines in block.bodies]
+    bodies = ["\n".join(map(latex_line, lines)) for lines in table.bodies]
     return "\n".join(
         [
-            f"\\begin{{tabular}}{{{''.join(side[0] for side in block.sides)}}}",
+            f"\\begin{{tabular}}{{{''.join(side[0] for side in table.sides)}}}",
             "\\toprule",
-            latex_line(block.heads),
+            latex_line(table.heads),
             "\\midrule",
             "\n\\midrule\n".join(bodies),
             "\\bottomrule",

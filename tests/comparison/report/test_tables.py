@@ -25,7 +25,7 @@ def one_row(results: Results, family: str, depth: str) -> list[str]:
 
 
 def first(results: Results) -> tables.TextTable:
-    return next(tables.blocks(results, tables.shown))
+    return next(tables.text_tables(results, tables.shown))
 
 
 def lines(results: Results) -> list[list[str]]:
