@@ -17,7 +17,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet
 # Bytecode is kept even where the user's shell says not to: a thousand processes import the same modules
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
 # Two workers per core, up to eight: half of a test is a wait for another process
-IN_PARALLEL := --numprocesses $(shell n=$$((2 * $$(nproc))); echo $$((n < 8 ? n : 8))) --dist worksteal
+IN_PARALLEL := --numprocesses $(shell n=$$((2 * $$(env -u OMP_NUM_THREADS nproc))); echo $$((n < 8 ? n : 8))) --dist worksteal
 PYTEST := $(TESTING) $(BIN)/python -m pytest $(IN_PARALLEL)
 PIP_HASHED := $(PIP_INSTALL) --require-hashes --no-deps
 
