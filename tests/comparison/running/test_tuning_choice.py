@@ -186,7 +186,7 @@ def test_without_fresh_a_cell_that_a_new_choice_needs_is_refused(
 
 
 def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_corpus: Path) -> None:
-    """One learning rate is too small to learn anything."""
+    """One learning rate is too small to learn anything; three cells are trained: 21 seconds."""
     text = comparisons.GRID.format(data=toy_corpus, diverging="")
     plain = text.partition("[[override]]")[0].replace("lr = 1e-2\n", "").replace('"realformer", ', "")
     grid_text = plain.replace(

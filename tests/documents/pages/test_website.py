@@ -23,6 +23,7 @@ FETCHED = re.compile(
 
 @pytest.fixture(scope="module")
 def website(once: Once) -> Path:
+    """The whole website, which MkDocs builds in 20 seconds."""
     if not MKDOCS.exists():
         pytest.fail("no MkDocs: make docs", pytrace=False)
     return once("website", build)
