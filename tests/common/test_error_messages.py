@@ -1,4 +1,4 @@
-"""Errors as they come from Python, torch and fairseq, told in one line."""
+"""Errors as they come from Python, torch and fairseq, in one line."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The page on reproducing the papers, against what the commands take when they are not told."""
+"""The page on reproducing the papers, against what the commands take by default."""
 
 from dataclasses import fields
 

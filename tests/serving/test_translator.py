@@ -36,7 +36,7 @@ def generated(data: Path, user_dir: Path, paths: list[Path], *flags: str) -> dic
     return lines_by_kind
 
 
-def told(nbest_lists: list[list[Hypothesis]]) -> list[list[tuple[str, float]]]:
+def texts_and_scores(nbest_lists: list[list[Hypothesis]]) -> list[list[tuple[str, float]]]:
     return [[(hypothesis.text, hypothesis.score) for hypothesis in hypotheses] for hypotheses in nbest_lists]
 
 
@@ -51,7 +51,7 @@ def test_hypotheses_scores_and_alignments_are_fairseqs(
 ) -> None:
     lines = generated(toy_corpus, user_dir, [run / "checkpoint5.pt"], "--print-alignment")
     nbest_lists = list(model.stream(texts, beam=3, nbest=2, alignments=True))
-    assert told(nbest_lists) == expected(lines["H"])
+    assert texts_and_scores(nbest_lists) == expected(lines["H"])
     for hypotheses, alignments in zip(nbest_lists, lines["A"], strict=True):
         pairs = [" ".join(f"{one}-{other}" for one, other in hypothesis.alignment) for hypothesis in hypotheses]
         assert pairs == alignments
@@ -67,7 +67,7 @@ def test_an_ensemble_in_every_precision(
     overrides = f"{{'decoding_precision': '{precision}'}}"
     lines = generated(toy_corpus, user_dir, paths, "--model-overrides", overrides)["H"]
     model = realformer_nmt.load(*paths, data=toy_corpus, subwords="none", cpu=True)
-    assert told(list(model.stream(texts, beam=3, nbest=2, precision=precision))) == expected(lines)
+    assert texts_and_scores(list(model.stream(texts, beam=3, nbest=2, precision=precision))) == expected(lines)
 
 
 @pytest.mark.parametrize("precision", supported())

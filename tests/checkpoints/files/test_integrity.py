@@ -1,4 +1,4 @@
-"""Whole checkpoints are told from others by what torch writes."""
+"""Whole checkpoints are distinguished from others by what torch writes."""
 
 from collections.abc import Callable
 from pathlib import Path

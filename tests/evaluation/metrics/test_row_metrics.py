@@ -11,7 +11,7 @@ from realformer_nmt.evaluation.rows.resampling import exchanged
 
 
 def rows(classes: int, number: int = 40, seed: int = 1) -> np.ndarray:
-    """Half of the labels are told by chance."""
+    """Half of the labels are guessed."""
     chance = np.random.default_rng(seed)
     labels = chance.integers(0, classes, number)
     predictions = np.where(chance.random(number) < 0.5, labels, chance.integers(0, classes, number))

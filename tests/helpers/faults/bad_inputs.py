@@ -1,4 +1,4 @@
-"""Mistakes of users and what they are told, a row a mistake.
+"""Mistakes of users and the message of each, a row per mistake.
 
 A command's words stand as one would type them, in the folder that `inputs` in test_bad_inputs.py fills.
 """
