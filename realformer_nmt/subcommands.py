@@ -186,8 +186,9 @@ def import_user_dir(name: str, folder: Path | None) -> None:
         except UserError:
             raise
         except Exception as error:
-            cause = one_line(f"{type(error).__name__}: {error}")
-            raise UserError(f"--user-dir {folder} cannot be imported: {cause}; --debug shows the line") from error
+            place = error_messages.place_in(folder, error) or folder
+            cause = one_line(f"{place}: {type(error).__name__}: {error}")
+            raise UserError(f"--user-dir {folder} cannot be imported: {cause}; {error_messages.CORRECT}") from error
 
 
 def register(name: str) -> None:

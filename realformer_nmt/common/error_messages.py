@@ -12,6 +12,7 @@ from realformer_nmt.common.errors import declared, one_line
 
 TRACE = "Traceback (most recent call last):"
 LONGEST = 400  # characters of a foreign message
+CORRECT = "correct that file, and run this again"
 MEMORY = "there is not enough memory: pass a smaller --max-tokens with a larger --update-freq, or a smaller model"
 TOO_LARGE = "asks for a model larger than this machine's memory: its sizes are wrong, or it needs a larger machine"
 ELSEWHERE = "another rank ended, stopped or lost the network; read its last lines, then start the same command again"
@@ -117,11 +118,19 @@ def of_system(error: OSError) -> str:
 def of_user_dir(error: BaseException, message: str) -> str | None:
     """Return the message for an error in a file of the user's own --user-dir, and None for any other error."""
     folder = user_dir.folder_in(sys.argv)
-    paths = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if folder is None or folder.resolve() == user_dir.PACKAGE:
         return None
-    places = [f"{file}, line {line}" for file, line in paths if folder.absolute() in file.parents]
-    return one_line(f"{places[-1]}: {message}; correct that file, and run this again") if places else None
+    place = place_in(folder, error)
+    return one_line(f"{place}: {message}; {CORRECT}") if place else None
+
+
+def place_in(folder: Path, error: BaseException) -> str | None:
+    """Return the file in a folder, and its line, from which an error came; None if it came from no file there."""
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):  # whose file was read, but not run
+        places.append((error.filename or "", error.lineno))
+    inside = [f"{file}, line {line}" for file, line in places if folder.absolute() in Path(file).parents]
+    return inside[-1] if inside else None
 
 
 def is_gone() -> bool:

@@ -67,13 +67,18 @@ def test_a_dot_in_the_folders_name_is_refused_and_a_hyphen_is_not(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("source", "cause"),
-    [("import nowhere_at_all", "No module named 'nowhere_at_all'"), ("1 / 0", "ZeroDivisionError: division by zero")],
+    [
+        ("\nimport nowhere_at_all", "ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        ("\n1 / 0", "ZeroDivisionError: division by zero"),
+        ("\ndef f()", "SyntaxError: "),
+    ],
 )
-def test_a_module_that_fails_is_told_in_one_line(tmp_path: Path, source: str, cause: str) -> None:
+def test_a_module_that_fails_is_told_in_one_line_with_its_place(tmp_path: Path, source: str, cause: str) -> None:
     folder = tmp_path / f"rows_{len(source)}"
     folder.mkdir()
     (folder / "__init__.py").write_text(source)
-    with pytest.raises(UserError, match=f"^--user-dir .*{folder.name} cannot be imported: .*{cause}"):
+    place = f"{folder / '__init__.py'}, line 2"
+    with pytest.raises(UserError, match=f"^--user-dir {folder} cannot be imported: {place}: {cause}"):
         import_user_dir("archs", folder)
 
 
