@@ -92,7 +92,7 @@ def table(cells: Sequence[CellState], costs: Sequence[Cost], tflops: float | Non
     elif measured:
         assumed, origin = measured, "as the cells that are done"
     else:
-        assumed, origin = USED * product_rate(), "a third of this machine's products'"
+        assumed, origin = USED * product_rate(), "a third of this machine's speed in matrix products"
     rows = [
         (state.cell.name, state.state, *cost, cost.operations / 1e15, cost.operations / assumed / 3600)
         for state, cost in zip(cells, costs, strict=True)

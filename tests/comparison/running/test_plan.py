@@ -45,7 +45,7 @@ def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
     assert "all: 10.00" in plan.table(read(cells), [cost], 1.0)
     assert "all: 1.00" in plan.table(read(cells), [cost], 10.0)
-    assert "a third of this machine's products'" in plan.table(read(cells), [cost], None)
+    assert "a third of this machine's speed in matrix products" in plan.table(read(cells), [cost], None)
 
 
 def test_a_record_that_cannot_be_read_is_no_obstacle_to_a_plan(tmp_path: Path, toy_corpus: Path) -> None:
