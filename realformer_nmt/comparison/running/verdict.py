@@ -40,7 +40,8 @@ def stuck(
 
     The last point and a validation at the same update must say so too: the mean of a short curve is of the models
     before, and a model that has overfitted has learned."""
-    losses = [(point.update, point.nll_loss) for point in train if isinstance(point.nll_loss, float)]
+    points = train or valid  # a training may be shorter than the interval of its log
+    losses = [(point.update, point.nll_loss) for point in points if isinstance(point.nll_loss, float)]
     if entropy is None or not losses:
         return None
     update, last = losses[-1][0], [loss for _, loss in losses[-WINDOW:]]
@@ -50,7 +51,7 @@ def stuck(
     at_end = [point.nll_loss for point in valid[-1:] if point.update >= update and isinstance(point.nll_loss, float)]
     if min([mean, last[-1], *at_end]) <= entropy - failure.margin:
         return None
-    text = f"training loss {mean:.2f} bits a token after {update} updates"
+    text = f"{'training' if train else 'validation'} loss {mean:.2f} bits a token after {update} updates"
     return Verdict("stuck", f"{text}; the words' frequencies alone give {entropy:.2f}")
 
 

@@ -72,6 +72,14 @@ def test_a_short_training_is_judged_by_what_it_has_learned_at_its_end(
     assert bool(stuck(curve(losses), curve(valid), ended, 6.15, Failure(judged_after=80))) == verdict
 
 
+def test_a_training_without_a_point_in_its_curve_is_judged_by_its_validation() -> None:
+    assert stuck([], curve({8: 10.83}), True, 7.40, FAILURE) == (
+        "stuck",
+        "validation loss 10.83 bits a token after 8 updates; the words' frequencies alone give 7.40",
+    )
+    assert stuck([], curve({8: 4.0}), True, 7.40, FAILURE) is None
+
+
 @pytest.mark.parametrize(
     ("valid", "verdict"),
     [({60: 4.0}, True), ({90: 4.0}, False), ({90: 6.0}, True)],  # of an earlier model; of the last; no better
