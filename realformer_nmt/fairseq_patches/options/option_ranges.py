@@ -19,7 +19,7 @@ from realformer_nmt.tasks import task_of
 
 
 def check_every_option() -> None:
-    """Check the range of every option.
+    """Check the numbers of the options that protocols, recipes and pages use, and that all others are finite.
 
     fairseq accepts any number: with --dropout 2 it trains nonsense, without a limit for ever. Most commands call
     parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does fairseq-preprocess, which then
