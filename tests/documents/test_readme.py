@@ -54,6 +54,13 @@ def test_the_trial(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["realformer_nmt", "toy"]
 
 
+def test_the_package_that_is_installed_is_the_one_that_fairseq_imports() -> None:
+    """In a clone `--user-dir realformer_nmt` is the clone's folder, where `pip install -e` builds the kernels in C."""
+    (install,) = re.findall(r"^pip install (.*)\[all\]", README, re.MULTILINE)
+    assert "--user-dir realformer_nmt" in README
+    assert install == "-e '."
+
+
 def test_own_text_is_translated_by_the_commands_of_the_readme(tmp_path: Path) -> None:
     """The text is invented, and pieces and updates are few."""
     write_corpus(tmp_path, {"train": 400, "valid": 40, "test": 20}, seed=1)
