@@ -204,12 +204,12 @@ def request_of(row: Subcommand) -> type[Request]:
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:
-    """Refuse pipes, which can be read only once, and devices, which may have no end; `input` may be either."""
-    for name, value in vars(args).items():
+    """Refuse pipes, which can be read only once, and devices, which may have no end."""
+    for value in vars(args).values():
         for path in _paths(value):
-            if name != "input" and path.is_fifo():
+            if path.is_fifo():
                 raise UserError(f"{path} is a pipe, which can be read only once: write it to a file first")
-            if name != "input" and (path.is_char_device() or path.is_block_device()):
+            if path.is_char_device() or path.is_block_device():
                 raise UserError(f"{path} is a device: give the name of a file")
 
 

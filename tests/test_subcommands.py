@@ -87,7 +87,8 @@ def test_a_device_is_refused_wherever_a_file_is_wanted(path: str, capsys: pytest
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for words in (["inspect"], ["score", "made", "--output", "made", "--reference"]):
+    translate = ["translate", "made", "--output", "made", "--input"]
+    for words in (["inspect"], translate, ["score", "made", "--output", "made", "--reference"]):
         assert cli.main([*words, str(tmp_path / "pipe")]) == 1
         assert "pipe is a pipe, which can be read only once: write it to a file first" in capsys.readouterr().err
 
