@@ -12,7 +12,7 @@ def line(protocol: Protocol, family: str, corpus: str | None, layers: str) -> st
     protocols = (load(name, corpus, layers) for name in shipped())
     other = next((each for each in protocols if each.task == protocol.task and family in each.families), None)
     if other is None:
-        return f"{source}; no shipped protocol is of a paper on {family}"
+        return f"{source}; no protocol here follows a paper on {family}"
     names = ", ".join(differences(protocol, other))
     return f"{source}; for {family} there is --protocol {other.name} ({other.paper}), which differs in {names}"
 

@@ -24,7 +24,7 @@ from realformer_nmt.tasks import TASKS
             "post_ln",
             ["--protocol admin (Liu et al. 2020, ADMIN), which differs in epochs, average, lr, "],
         ),
-        ("realformer", "deepnorm", ["no shipped protocol is of a paper on deepnorm"]),
+        ("realformer", "deepnorm", ["no protocol here follows a paper on deepnorm"]),
         ("small", "admin", ["protocol small (this package's own, of no paper); for admin there is --protocol admin"]),
         ("admin", "pre_ln", ["protocol admin (Liu et al. 2020, ADMIN)"]),
     ],
