@@ -55,7 +55,7 @@ def test_the_trial(tmp_path: Path) -> None:
 
 
 def test_the_package_that_is_installed_is_the_one_that_fairseq_imports() -> None:
-    """In a clone `--user-dir realformer_nmt` is the clone's folder, where `pip install -e` builds the kernels in C."""
+    """A clone's `--user-dir realformer_nmt` is its own folder, where `pip install -e` builds the kernels in C."""
     (install,) = re.findall(r"^pip install (.*)\[all\]", README, re.MULTILINE)
     assert "--user-dir realformer_nmt" in README
     assert install == "-e '."
