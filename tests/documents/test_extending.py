@@ -19,7 +19,7 @@ BLOCK = re.compile(r"```(python|toml|bash)\n(.*?)```", re.DOTALL)
 
 @pytest.fixture(scope="module")
 def folder(once: Once) -> Path:
-    """What the page makes: a comparison of its family, metric and task, 25 seconds for all tests of the page."""
+    """Return what the page makes: a comparison of its family, metric and task, 25 seconds for all tests of the page."""
     return once("extending", follow)
 
 

@@ -135,7 +135,7 @@ class PrepareSteps:
         except TooLargeError as error:
             if request.vocabulary:
                 raise
-            print(f"--vocabulary {error.most}: the text has no more subwords", file=sys.stderr)
+            print(f"vocabulary of {error.most}: the text has no more subwords", file=sys.stderr)
             learn_model(job.subwords, texts, out, error.most, request.workers)
             return error.most
         return job.vocabulary

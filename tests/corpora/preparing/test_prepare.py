@@ -107,7 +107,7 @@ def test_without_a_vocabulary_a_small_text_has_as_many_subwords_as_it_allows(
     by_default = [option for option in options if option not in ("--vocabulary", 420)]
     assert prepare(tmp_path / "default", by_default) == 0
     size = json.loads((tmp_path / "default/prepare.json").read_text("utf-8"))["vocabulary"]
-    assert f"--vocabulary {size}: the text has no more subwords\n" in capsys.readouterr().err
+    assert f"vocabulary of {size}: the text has no more subwords\n" in capsys.readouterr().err
     assert len((tmp_path / "default/data-bin/dict.en.txt").read_text("utf-8").splitlines()) == size - 4
     assert prepare(tmp_path / "given", by_default, "--vocabulary", size) == 0
     assert hashes(tmp_path / "given") == hashes(tmp_path / "default")
