@@ -16,9 +16,11 @@ from msgspec.structs import replace
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.records import Text
+from realformer_nmt.comparison.grid import cell as grid_cell
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.slurm import queue
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask
+from realformer_nmt.protocols.train import TrainRequest
 
 GRID, SUBMISSION, SCRIPT = "grid.toml", "submission.json", "job.sh"  # in the folder of a submission
 HINT = "end the jobs of this comparison by scancel, and remove the file"
@@ -36,7 +38,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 
     number: int  # which its folder is called
     job: int | None = None
-    grid_digest: str = ""
+    grid_digest: str = ""  # of its text and of its protocol
     cells: list[SubmittedCell]  # in the order of the array's tasks
 
 
@@ -137,13 +139,14 @@ class Memory:
 
 def digest(cell: Cell) -> str:
     """Return a hash of what a cell is trained and scored with, whichever folder `compare` is called from."""
+    protocol = grid_cell.digest("", Path(), cell.requests(TrainRequest)[0].protocol)
     stages = []
     for stage in cell.stages:
         usual = {each.name: each.default for each in fields(stage.request)}
         options = {name: value for name, value in stage.request.as_options().items() if value != usual[name]}
         stages.append((stage.name, stage.request.subcommand, options))
-    asked = json.dumps([stages, asdict(cell.failure), cell.retries], default=lambda path: str(path.resolve()))
-    return hashlib.sha256(asked.encode()).hexdigest()
+    asked = [stages, protocol, asdict(cell.failure), cell.retries]
+    return hashlib.sha256(json.dumps(asked, default=lambda path: str(path.resolve())).encode()).hexdigest()
 
 
 def last_words(task: ArrayTask) -> str:

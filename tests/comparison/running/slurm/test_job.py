@@ -18,7 +18,7 @@ from realformer_nmt.comparison.grid.cells import with_user_dir
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running.slurm import job, queue
 from realformer_nmt.comparison.running.slurm.queue import QueueError
-from realformer_nmt.comparison.running.slurm.submissions import Memory
+from realformer_nmt.comparison.running.slurm.submissions import Memory, digest
 from realformer_nmt.protocols.protocol import FOLDER
 
 
@@ -98,12 +98,13 @@ def test_a_job_whose_protocol_has_changed_since_is_refused(folder: Path, monkeyp
     protocol, grid = folder / "mine.toml", folder / "grid.toml"
     protocol.write_bytes(locate("--protocol", "small", FOLDER, ["small"]).read_bytes())
     grid.write_text(grid.read_text().replace('"small"', '"mine.toml"'))
-    submit(folder)
+    before = digest(submit(folder))
     assert start(folder) == 0
     protocol.write_text(f"{protocol.read_text()}\n")
     with pytest.raises(UserError, match=r"mine\.toml has changed since"):
         start(folder)
     assert len(started) == 1
+    assert digest(*only(folder)) != before  # so that the same command submits it again
 
 
 def test_a_job_whose_time_is_nearly_over_is_queued_again(folder: Path, nearly_over: list[tuple[str, ...]]) -> None:
