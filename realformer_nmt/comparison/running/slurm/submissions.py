@@ -145,8 +145,8 @@ def digest(cell: Cell) -> str:
         usual = {each.name: each.default for each in fields(stage.request)}
         options = {name: value for name, value in stage.request.as_options().items() if value != usual[name]}
         stages.append((stage.name, stage.request.subcommand, options))
-    asked = [stages, protocol, asdict(cell.failure), cell.retries]
-    return hashlib.sha256(json.dumps(asked, default=lambda path: str(path.resolve())).encode()).hexdigest()
+    settings = [stages, protocol, asdict(cell.failure), cell.retries]
+    return hashlib.sha256(json.dumps(settings, default=lambda path: str(path.resolve())).encode()).hexdigest()
 
 
 def last_words(task: ArrayTask) -> str:
