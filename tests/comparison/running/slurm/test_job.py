@@ -89,6 +89,7 @@ def test_the_folder_of_a_users_rows_is_imported_for_the_scores_of_any_cell(
     started = run_by_jobs(monkeypatch)
     start(folder, "--user-dir", str(rows))
     assert started == [with_user_dir(cell, rows) for cell in only(folder)]
+    assert not started[0].stages[0].request.user_dir
     assert rows.name in sys.modules
 
 
