@@ -40,7 +40,9 @@ def run(request: CompareRequest) -> int:
     gpus = number_of_gpus(request)
     trackers.check_requested(request)
     all_cells = cells(grid, corpus, request, min(1, gpus))
-    selected = select(grid, all_cells, request.only)
+    selected = select(grid, all_cells, request)
+    if request.cell:
+        return run_cell(request, grid, corpus, selected, gpus)
     if request.plan:
         return show_plan(grid, corpus, tuning_choice.needed(grid, cell_state.read(selected)), request.tflops)
     if request.status:
@@ -75,6 +77,8 @@ def check_combinations(request: CompareRequest) -> None:
             f"--jobs {request.jobs} is for this machine, and --launcher slurm runs a job for each cell: leave --jobs "
             "out, or limit the jobs by at-once in [slurm]"
         )
+    if request.cell and request.launcher == "slurm":
+        raise UserError(f"--cell {request.cell} runs on this machine: leave --launcher slurm out")
     if request.merge and request.fresh:
         raise UserError("--merge only copies finished cells, so that --fresh has no effect: leave --fresh out")
 
@@ -89,12 +93,16 @@ def number_of_gpus(request: CompareRequest) -> int:
     return gpus
 
 
-def select(grid: Grid, all_cells: Sequence[Cell], families: Sequence[str]) -> list[Cell]:
-    """Return the cells of the families that --only names; without --only, all cells."""
-    for family in families:
+def select(grid: Grid, all_cells: Sequence[Cell], request: CompareRequest) -> list[Cell]:
+    """Return the cells of the families that --only names, and of these the one that --cell names; without, all."""
+    for family in request.only:
         if family not in grid.families:
             raise UserError(not_allowed("--only", family, grid.families))
-    return [cell for cell in all_cells if not families or cell.family in families]
+    selected = [cell for cell in all_cells if not request.only or cell.family in request.only]
+    names = [cell.name for cell in selected]
+    if request.cell and request.cell not in names:
+        raise UserError(not_allowed("--cell", request.cell, names))
+    return [cell for cell in selected if request.cell in ("", cell.name)]
 
 
 def show_plan(grid: Grid, corpus: CorpusChoice, planned: Sequence[CellState], tflops: float | None) -> int:
@@ -139,7 +147,7 @@ def merge_folders(
     in_folders = []
     for folder in request.merge:
         there = cells(grid, corpus, replace(request, folder=folder), min(1, gpus))
-        in_folders.append(cell_state.read(select(grid, there, request.only)))
+        in_folders.append(cell_state.read(select(grid, there, request)))
     merging.merge(cell_state.read(selected), in_folders)
 
 
@@ -159,6 +167,16 @@ def train_and_score(request: CompareRequest, grid: Grid, selected: Sequence[Cell
         errors += launch(request, grid, ready, gpus)
         launched += ready
     return errors
+
+
+def run_cell(request: CompareRequest, grid: Grid, corpus: CorpusChoice, selected: Sequence[Cell], gpus: int) -> int:
+    """Run the cell that --cell names; it alone is locked, so that a comparison may run others meanwhile."""
+    if corpus.missing(shares(grid)):
+        raise UserError("the corpus is not prepared: `compare` without --cell prepares it, and --plan shows how")
+    renew_changed(request, cell_state.read(selected))
+    errors = launch(request, grid, selected, gpus)
+    check_no_errors(cell_state.read(selected), errors)
+    return 0
 
 
 def renew_changed(request: CompareRequest, planned: Sequence[CellState]) -> None:
@@ -199,7 +217,7 @@ def launch(request: CompareRequest, grid: Grid, ready: Sequence[Cell], gpus: int
     try:
         with Live(ready, Console(stderr=True, force_terminal=sys.stderr.isatty())) as live:
             if request.launcher == "slurm":
-                launcher.launch(longest_first, request.folder, grid.slurm or {}, live.show)
+                launcher.launch(request, grid, longest_first, live.show)
                 return []
             return local.launch(longest_first, local.slots(gpus, request.jobs or max(1, gpus)), live.show)
     except KeyboardInterrupt as error:

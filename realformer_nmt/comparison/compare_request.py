@@ -43,6 +43,12 @@ class CompareRequest(TrackerOptions):
     only: tuple[str, ...] = option(
         "run only this family (repeatable); the report still has all families", (), metavar="FAMILY", repeated=True
     )
+    cell: str = option(
+        "run this cell alone, even while a comparison in the folder runs others; the report is not written",
+        "",
+        metavar="NAME",
+        either="what",
+    )
     add_seeds: int = option("train N more seeds than the grid names", 0, metavar="N", range=whole(0, MOST_SEEDS))
     outside: tuple[str, ...] = option(
         "a translation of the test set from elsewhere, a line for each line: it is scored, tested and reported",

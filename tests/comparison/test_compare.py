@@ -21,6 +21,7 @@ from programs.program import realformer_nmt
 from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.comparison.grid.cell import Cell, Failure
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.running import status
@@ -155,6 +156,7 @@ def test_each_test_set_has_its_table(compared: Path, record: dict[str, Any], toy
     [
         (["--launcher", "slurm", "--jobs", "2"], "--jobs 2 is for this machine"),
         (["--merge", "other", "--fresh"], "leave --fresh out"),
+        (["--cell", "pre_ln-1-s1", "--launcher", "slurm"], "leave --launcher slurm out"),
     ],
 )
 def test_an_option_that_another_makes_useless_is_refused(
@@ -166,6 +168,21 @@ def test_an_option_that_another_makes_useless_is_refused(
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert not (tmp_path / "runs").exists()
+
+
+def test_one_cell_runs_beside_a_comparison_that_runs_others(
+    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = comparisons.write_grid(tmp_path, toy_corpus)
+    grid.write_text(grid.read_text().replace("judged_after = 150", "judged_after = 5"))
+    words = ["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0", "--cell"]
+    with locked(tmp_path / "runs/.lock", "compares in"):
+        assert main([*words, STUCK]) == 0
+    assert [path.name for path in (tmp_path / "runs/cells").iterdir()] == [STUCK]
+    assert json.loads((tmp_path / "runs/cells" / STUCK / "cell.json").read_text())["state"] == "stuck"
+    assert not (tmp_path / "runs/results.json").exists()
+    assert main([*words, "post_ln-3-s1"]) == 1
+    assert "post_ln-1-s1" in capsys.readouterr().err
 
 
 def test_a_subset_that_is_not_there_is_refused_before_any_training(

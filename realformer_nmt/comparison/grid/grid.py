@@ -231,10 +231,12 @@ class Grid:
         return str(self.path(written)) if written.endswith(".toml") else written
 
 
-def load(file: Path) -> Grid:
+def load(file: Path, original: Path | None = None) -> Grid:
+    """Return the grid of a file, which may be a copy: paths in it are relative to the folder of the original."""
     table = read_toml(file, "give a grid, such as, in a clone, recipes/quickstart/grid.toml")
+    named = original or file
     try:
-        values = {"written": file.read_text(encoding="utf-8"), "folder": file.parent, "name": file.stem}
+        values = {"written": file.read_text(encoding="utf-8"), "folder": named.parent, "name": named.stem}
         check_places(table, {each.name for each in fields(Grid)} - {*values, *axes.AXES})
         grid: Grid = build_table(Grid, with_texts(table), "", values)
     except TableError as error:

@@ -1,25 +1,38 @@
 """Program of a job: one cell, by its index in the array. Shortly before its time is over it goes back into the queue.
 
-python -m realformer_nmt.comparison.running.slurm.job FOLDER/slurm/N/cells.json PREFIX
+python -m realformer_nmt.comparison.running.slurm.job FOLDER/slurm/N GRID.toml --folder FOLDER ...
 """
 
 import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import HeldError
+from realformer_nmt.common.user_dir import folder_in
+from realformer_nmt.comparison import compare
+from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.cells import cells
+from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS
-from realformer_nmt.comparison.running.slurm import queue, written_cells
+from realformer_nmt.comparison.running.slurm import options as slurm_options
+from realformer_nmt.comparison.running.slurm import queue
 from realformer_nmt.comparison.running.slurm.queue import QueueError
+from realformer_nmt.comparison.running.slurm.submissions import GRID, HINT, SUBMISSION, Submission
+from realformer_nmt.subcommands import import_user_dir, parser, register
 
 PATIENCE = 300.0  # seconds until a lost node's lock is free: the lease of NFS is shorter
 VAIN_STARTS = 3  # that save nothing, one after the other
@@ -29,12 +42,16 @@ class NearlyOverError(BaseException):
     """The job's time is nearly over, or the node is wanted for another job."""
 
 
-def main(file: Path, prefix: str) -> int:
+def main(folder: Path, options: Sequence[str]) -> int:
+    """Run the cell of this task; the options are those that `compare` was called with."""
     index = int(os.environ["SLURM_ARRAY_TASK_ID"])
-    cell = written_cells.read(file, index)
     job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{index}"
+    request = request_of(options)
+    grid = grids.load(folder / GRID, request.grid).with_seeds(request.add_seeds)
+    cell = cell_of(grid, request, records.read(folder / SUBMISSION, Submission, HINT), index)
+    prefix = slurm_options.read(grid.slurm or {}).prefix
     scontrol("update", f"JobId={job}", f"JobName={prefix}{cell.name}")  # an array has one name, until its tasks start
-    vain = file.parent / f"{index}.vain"
+    vain = folder / f"{index}.vain"
     saved = saved_files(cell)
     try:
         signal.signal(signal.SIGUSR2, _nearly_over)
@@ -46,11 +63,25 @@ def main(file: Path, prefix: str) -> int:
             return requeue(job, cell)
         evidence = f"job {job}: nothing was saved in {starts} starts, each as long as the time limit allows"
         CellLog(CellFiles(cell)).lost(f"{evidence}; give time in [slurm] more minutes")
-    except UserError as error:
-        print(f"realformer-nmt: {error}", file=sys.stderr)
-        return 1
-    (file.parent / f"{index}.ended").touch()
+    (folder / f"{index}.ended").touch()
     return 0
+
+
+def request_of(options: Sequence[str]) -> CompareRequest:
+    """Return the request of `compare`, once the user's rows that it may name are there."""
+    import_user_dir("compare", folder_in(options))
+    register("compare")
+    return CompareRequest.from_args(parser(["compare"]).parse_args(["compare", *options]))
+
+
+def cell_of(grid: Grid, request: CompareRequest, submission: Submission, index: int) -> Cell:
+    """Return a task's cell, built as `compare --cell` builds it."""
+    request = replace(request, cell=submission.cells[index].name)
+    corpus = scoring_of(grid.task).find(grid, request)
+    (cell,) = compare.select(grid, cells(grid, corpus, request, min(1, compare.number_of_gpus(request))), request)
+    if cell.grid_digest != submission.grid_digest:
+        raise UserError(f"{grid.protocol} has changed since the job was submitted; the same command submits it again")
+    return cell
 
 
 def _nearly_over(_number: int, _frame: FrameType | None) -> None:
@@ -102,4 +133,7 @@ def scontrol(*words: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
+    try:
+        sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    except UserError as error:
+        sys.exit(f"realformer-nmt: {error}")

@@ -3,20 +3,22 @@
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.python_subprocess import program
+from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import options as slurm_options
-from realformer_nmt.comparison.running.slurm import queue, written_cells
+from realformer_nmt.comparison.running.slurm import queue
 from realformer_nmt.comparison.running.slurm.options import SlurmOptions
-from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, ArrayTask, Memory, indices
+from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, ArrayTask, Memory, digest, indices
 from realformer_nmt.comparison.running.slurm.watch import Watch
 
 
@@ -29,17 +31,18 @@ PAUSE = 2.0  # seconds between two looks at the queue
 JOB = "realformer_nmt.comparison.running.slurm.job"
 
 
-def launch(cells: Sequence[Cell], folder: Path, settings: Mapping[str, object], show: ShowProgress) -> None:
+def launch(request: CompareRequest, grid: Grid, cells: Sequence[Cell], show: ShowProgress) -> None:
     """Attach to the jobs of an earlier command, submit the other cells, and wait for all.
 
     Ctrl-C cancels the jobs. After any other end of this process they go on, and the same command attaches to them.
     """
-    options = slurm_options.read(settings)
-    memory = Memory(folder / "slurm")
+    options = slurm_options.read(grid.slurm or {})
+    memory = Memory(request.folder / "slurm")
     tasks = attach(memory, cells)
     before = signal.signal(signal.SIGTERM, _leave)
     try:
-        submit(memory, options, unfinished([cell for cell in cells if cell not in tasks], show), tasks)
+        remaining = unfinished([cell for cell in cells if cell not in tasks], show)
+        tasks |= submit(memory, request, grid, remaining)
         Watch(tasks, show, options.poll).wait()
     except KeyboardInterrupt:
         queue.cancel(indices(tasks.values()))
@@ -58,7 +61,7 @@ def attach(memory: Memory, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
     """Return the tasks that run the cells or will; cancel those whose cells the grid has changed since."""
     alive = memory.alive()
     tasks = {cell: alive[cell.name] for cell in cells if cell.name in alive}
-    changed = {cell: task for cell, task in tasks.items() if task.digest != written_cells.digest(cell)}
+    changed = {cell: task for cell, task in tasks.items() if task.digest != digest(cell)}
     for cell, task in changed.items():
         print(f"{cell.name}: job {task.id} was submitted with other settings and is cancelled", file=sys.stderr)
     queue.cancel(indices(changed.values()))
@@ -88,19 +91,21 @@ def unfinished(cells: Sequence[Cell], show: ShowProgress) -> list[Cell]:
     return remaining
 
 
-def submit(memory: Memory, options: SlurmOptions, cells: Sequence[Cell], tasks: dict[Cell, ArrayTask]) -> None:
-    """Submit arrays as large as SLURM allows, and add their tasks; each array waits for the one before it."""
+def submit(memory: Memory, request: CompareRequest, grid: Grid, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
+    """Submit arrays as large as SLURM allows, and return their tasks; each array waits for the one before it."""
+    options, tasks = slurm_options.read(grid.slurm or {}), dict[Cell, ArrayTask]()
     size = queue.largest_array() if cells else 1
     previous: int | None = None
     for first in range(0, len(cells), size):
         part, folder = cells[first : first + size], memory.next_folder()
-        command = program(JOB, str(folder / written_cells.FILE), options.prefix)
-        submission = memory.begin(folder, part, options.script(command))
+        script = options.script(program(JOB, str(folder), *request.argv()))
+        submission = memory.begin(folder, part, grid.written, script)
         name = options.prefix + (part[0].name if len(part) == 1 else memory.folder.parent.name)
         words = slurm_options.argv(array_options(options, folder, len(part), name, previous))
         previous = queue.submit(words, folder / SCRIPT)
         by_name = memory.submitted(submission, previous)
-        tasks.update({cell: by_name[cell.name] for cell in part})
+        tasks |= {cell: by_name[cell.name] for cell in part}
+    return tasks
 
 
 def array_options(

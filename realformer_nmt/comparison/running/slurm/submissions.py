@@ -4,8 +4,10 @@ A submission is an array, one task per cell, with a folder of its own. Its recor
 again with the job's number; where a kill comes between, the queue knows the job by the path of its script.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,11 +16,13 @@ from msgspec.structs import replace
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.records import Text
+from realformer_nmt.comparison.grid import cell as grid_cell
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.running.slurm import queue, written_cells
+from realformer_nmt.comparison.running.slurm import queue
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask
+from realformer_nmt.protocols.train import TrainRequest
 
-SCRIPT = "job.sh"
+GRID, SUBMISSION, SCRIPT = "grid.toml", "submission.json", "job.sh"  # in the folder of a submission
 HINT = "end the jobs of this comparison by scancel, and remove the file"
 
 
@@ -34,6 +38,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 
     number: int  # which its folder is called
     job: int | None = None
+    grid_digest: str = ""  # of its text and of its protocol
     cells: list[SubmittedCell]  # in the order of the array's tasks
 
 
@@ -109,13 +114,14 @@ class Memory:
         numbers = [int(path.name) for path in self.folder.glob("[0-9]*") if path.name.isdigit()]
         return self.folder / str(max([0, *numbers]) + 1)
 
-    def begin(self, folder: Path, cells: Sequence[Cell], script: str) -> Submission:
-        """Write the cells and the script of a new submission, then its record."""
-        written_cells.write(folder / written_cells.FILE, cells)
-        with completed(folder / SCRIPT) as stream:
-            stream.write(script.encode())
-        submitted = [SubmittedCell(name=cell.name, digest=written_cells.digest(cell)) for cell in cells]
-        submission = Submission(number=int(folder.name), cells=submitted)
+    def begin(self, folder: Path, cells: Sequence[Cell], grid: str, script: str) -> Submission:
+        """Write what the jobs of a new submission read, with a copy of the grid, which may change before they start."""
+        submitted = [SubmittedCell(name=cell.name, digest=digest(cell)) for cell in cells]
+        submission = Submission(number=int(folder.name), cells=submitted, grid_digest=cells[0].grid_digest)
+        for name, text in {GRID: grid, SCRIPT: script}.items():
+            with completed(folder / name) as stream:
+                stream.write(text.encode())
+        records.write(folder / SUBMISSION, submission)
         self._write([*self.submissions, submission])
         return submission
 
@@ -129,6 +135,18 @@ class Memory:
         if submissions != self.submissions:
             records.write(self.file, Submissions(submissions=submissions))
         self.submissions = submissions
+
+
+def digest(cell: Cell) -> str:
+    """Return a hash of what a cell is trained and scored with, whichever folder `compare` is called from."""
+    protocol = grid_cell.digest("", Path(), cell.requests(TrainRequest)[0].protocol)
+    stages = []
+    for stage in cell.stages:
+        usual = {each.name: each.default for each in fields(stage.request)}
+        options = {name: value for name, value in stage.request.as_options().items() if value != usual[name]}
+        stages.append((stage.name, stage.request.subcommand, options))
+    settings = [stages, protocol, asdict(cell.failure), cell.retries]
+    return hashlib.sha256(json.dumps(settings, default=lambda path: str(path.resolve())).encode()).hexdigest()
 
 
 def last_words(task: ArrayTask) -> str:

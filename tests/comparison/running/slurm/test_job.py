@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,32 +10,112 @@ import pytest
 from grids.slurm_cells import only
 
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
+from realformer_nmt.common.requests.toml_tables import locate
 from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.grid.cells import with_user_dir
 from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.running.slurm import job, queue, written_cells
+from realformer_nmt.comparison.running.slurm import job, queue
 from realformer_nmt.comparison.running.slurm.queue import QueueError
+from realformer_nmt.comparison.running.slurm.submissions import Memory, digest
+from realformer_nmt.protocols.protocol import FOLDER
 
 
 @pytest.fixture
-def nearly_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]:
-    """Prepare a job whose time is over as soon as its cell runs, and yield its calls of SLURM."""
+def called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]:
+    """Submit the only cell, and yield the calls of SLURM by its job."""
     before = signal.getsignal(signal.SIGUSR2)
     called: list[tuple[str, ...]] = []
     monkeypatch.setattr(queue, "call", lambda *words: called.append(words))
-    monkeypatch.setattr(job, "run_to_end", lambda _: os.kill(os.getpid(), signal.SIGUSR2))
     monkeypatch.setenv("SLURM_ARRAY_JOB_ID", "7")
     monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "0")
-    written_cells.write(folder / written_cells.FILE, only(folder))
+    submit(folder)
     yield called
     signal.signal(signal.SIGUSR2, before)
 
 
+@pytest.fixture
+def nearly_over(called: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """Prepare a job whose time is over as soon as its cell runs, and return its calls of SLURM."""
+    monkeypatch.setattr(job, "run_to_end", lambda _: os.kill(os.getpid(), signal.SIGUSR2))
+    return called
+
+
+def submit(folder: Path) -> Cell:
+    """Write what the job of the only cell reads, and return the cell."""
+    (cell,) = only(folder)
+    Memory(folder / "runs/slurm").begin(folder / "runs/slurm/1", [cell], (folder / "grid.toml").read_text(), "true")
+    return cell
+
+
+def start(folder: Path, *more: str) -> int:
+    options = ("--folder", str(folder / "runs"), "--launcher", "slurm", "--gpus", "0", *more)
+    return job.main(folder / "runs/slurm/1", [str(folder / "grid.toml"), *options])
+
+
+def run_by_jobs(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
+    """Return a list that gets the cells that jobs run, which takes no time then."""
+    cells: list[Cell] = []
+    monkeypatch.setattr(job, "run_to_end", cells.append)
+    return cells
+
+
+@pytest.mark.usefixtures("called")
+def test_a_job_runs_the_cell_as_it_was_submitted_though_the_grid_has_changed_since(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, grid = run_by_jobs(monkeypatch), folder / "grid.toml"
+    corpus = Path(only(folder)[0].data).parent
+    (folder / "corpus").symlink_to(corpus)
+    grid.write_text(grid.read_text().replace(str(corpus), "corpus"))  # a path from the grid's folder
+    cell = submit(folder)
+    assert cell.data == folder / "corpus/data-bin"
+    grid.write_text(grid.read_text().replace("updates = 200", "updates = 100"))
+    assert only(folder) != [cell]
+    assert start(folder) == 0
+    assert started == [cell]
+    assert (folder / "runs/slurm/1/0.ended").exists()
+
+
+@pytest.mark.usefixtures("called")
+def test_the_folder_of_a_users_rows_is_imported_for_the_scores_of_any_cell(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    rows = tmp_path / "rows_of_a_user"
+    rows.mkdir()
+    (rows / "__init__.py").touch()
+    started = run_by_jobs(monkeypatch)
+    start(folder, "--user-dir", str(rows))
+    assert started == [with_user_dir(cell, rows) for cell in only(folder)]
+    assert not started[0].stages[0].request.user_dir
+    assert rows.name in sys.modules
+
+
+@pytest.mark.usefixtures("called")
+def test_a_job_whose_protocol_has_changed_since_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = run_by_jobs(monkeypatch)
+    protocol, grid = folder / "mine.toml", folder / "grid.toml"
+    protocol.write_bytes(locate("--protocol", "small", FOLDER, ["small"]).read_bytes())
+    grid.write_text(grid.read_text().replace('"small"', '"mine.toml"'))
+    before = digest(submit(folder))
+    assert start(folder) == 0
+    protocol.write_text(f"{protocol.read_text()}\n")
+    with pytest.raises(UserError, match=r"mine\.toml has changed since"):
+        start(folder)
+    assert len(started) == 1
+    assert digest(*only(folder)) != before  # so that the same command submits it again
+
+
 def test_a_job_whose_time_is_nearly_over_is_queued_again(folder: Path, nearly_over: list[tuple[str, ...]]) -> None:
-    assert job.main(folder / written_cells.FILE, "mine-") == 0
+    grid = folder / "grid.toml"
+    grid.write_text(grid.read_text().replace("[slurm]", '[slurm]\njob-name = "mine"'))
+    submit(folder)
+    assert start(folder) == 0
     update = ("scontrol", "update", "JobId=7_0", "JobName=mine-realformer-1-s1")
     assert nearly_over == [update, ("scontrol", "requeue", "7_0")]
-    assert not (folder / "0.ended").exists()
+    assert not (folder / "runs/slurm/1/0.ended").exists()
 
 
 def test_three_starts_that_save_nothing_are_an_error(
@@ -50,11 +131,11 @@ def test_three_starts_that_save_nothing_are_an_error(
     vain = job.run_to_end
     for run in (vain, vain, saving, vain, vain):
         monkeypatch.setattr(job, "run_to_end", run)
-        assert job.main(folder / written_cells.FILE, "") == 0
+        assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 5
-    assert job.main(folder / written_cells.FILE, "") == 0
+    assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 5
-    assert (folder / "0.ended").exists()
+    assert (folder / "runs/slurm/1/0.ended").exists()
     assert "nothing was saved in 3 starts" in (CellFiles(cell).evidence or "")
 
 
@@ -70,7 +151,7 @@ def test_a_training_that_records_its_time_alone_has_saved_nothing(
 
     monkeypatch.setattr(job, "run_to_end", training)
     for _ in range(3):
-        assert job.main(folder / written_cells.FILE, "") == 0
+        assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 2
     assert "nothing was saved in 3 starts" in (CellFiles(cell).evidence or "")
 
@@ -82,6 +163,6 @@ def test_a_job_that_cannot_be_queued_again_is_an_error(
         raise QueueError(f"{words[0]}: Requested operation is presently disabled")
 
     monkeypatch.setattr(queue, "call", refused)
-    assert job.main(folder / written_cells.FILE, "") == 1
+    assert start(folder) == 1
     assert nearly_over == []
     assert "cannot be queued again: scontrol: Requested" in (CellFiles(only(folder)[0]).evidence or "")

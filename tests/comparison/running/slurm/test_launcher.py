@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,11 @@ from grids.slurm_cells import only
 from realformer_nmt.common.files.folder_lock import take
 from realformer_nmt.comparison import compare as compare_recipe
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.running.slurm import launcher, options, queue, submissions
+from realformer_nmt.comparison.running.slurm import launcher, queue, submissions
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask
-from realformer_nmt.comparison.running.slurm.submissions import ArrayTask, Memory
+from realformer_nmt.comparison.running.slurm.submissions import Memory
 
 Program = Iterator[Callable[[], "subprocess.Popen[str]"]]
 
@@ -98,8 +98,9 @@ def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
     monkeypatch.setattr(queue, "submit", lambda words, _: submitted.append([*words]) or len(submitted))
     grid = load(folder / "grid.toml").with_seeds(4)
     many = cells_of(grid, folder / "runs")
-    tasks: dict[Cell, ArrayTask] = {}
-    launcher.submit(Memory(folder / "runs/slurm"), options.read({"at-once": 1}), many, tasks)
+    request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm")
+    few = replace(grid, slurm={"at-once": 1})
+    tasks = launcher.submit(Memory(folder / "runs/slurm"), request, few, many)
     assert [task.id for task in tasks.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]
     assert [word for words in submitted for word in words if word.startswith("--array")] == [
         "--array=0-1%1",
@@ -116,7 +117,7 @@ def test_a_job_with_other_settings_is_cancelled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     memory = Memory(folder / "runs/slurm")
-    memory.submitted(memory.begin(memory.next_folder(), only(folder), "true"), 7)
+    memory.submitted(memory.begin(memory.next_folder(), only(folder), "", "true"), 7)
     script = str(memory.folder / "1" / submissions.SCRIPT)
     cancelled: list[dict[int, list[int]]] = []
     monkeypatch.setattr(queue, "_listed", lambda _: [QueuedTask(7, 0, "PENDING", "None", script)])
@@ -133,7 +134,7 @@ def test_the_running_job_of_a_cell_that_is_made_again_is_ended_first(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells, memory = only(folder), Memory(folder / "runs/slurm")
-    memory.submitted(memory.begin(memory.next_folder(), cells, "true"), 7)
+    memory.submitted(memory.begin(memory.next_folder(), cells, "", "true"), 7)
     script, record = str(memory.folder / "1" / submissions.SCRIPT), cells[0].stages[0].record
     job = take(cells[0].lock, "runs")
     record.write_text("{}")  # of no training that the grid asks for

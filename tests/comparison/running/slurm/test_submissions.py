@@ -12,7 +12,7 @@ from realformer_nmt.comparison.running.slurm.submissions import Memory
 
 def test_a_kill_between_sbatch_and_its_record_loses_no_job(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = Memory(folder / "runs/slurm")
-    submission = memory.begin(memory.next_folder(), only(folder), "true")
+    submission = memory.begin(memory.next_folder(), only(folder), "", "true")
     script = memory.folder / "1" / submissions.SCRIPT
     listed = QueuedTask(7, 0, "PENDING", "Resources", str(script))
     monkeypatch.setattr(queue, "_listed", lambda which: [listed] if which.startswith(("--user", "--jobs=7")) else [])
@@ -22,6 +22,6 @@ def test_a_kill_between_sbatch_and_its_record_loses_no_job(folder: Path, monkeyp
 
 def test_a_job_of_somebody_elses_script_is_not_taken_for_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = Memory(folder / "runs/slurm")
-    memory.submitted(memory.begin(memory.next_folder(), only(folder), "true"), 7)
+    memory.submitted(memory.begin(memory.next_folder(), only(folder), "", "true"), 7)
     monkeypatch.setattr(queue, "_listed", lambda _: [QueuedTask(7, 0, "RUNNING", "None", "/another/job.sh")])
     assert Memory(folder / "runs/slurm").alive() == {}
