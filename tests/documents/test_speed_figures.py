@@ -1,7 +1,7 @@
 """Speeds in sentences, and in tables that several records or figures by hand share, are those of their records."""
 
 from itertools import groupby
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 from typing import Any
 
 import pytest
@@ -96,12 +96,6 @@ def test_what_carried_scores_cost_a_long_sentence_is_the_page_of_speeds() -> Non
     says(PERFORMANCE, f"{shown['512']} of `post_ln`'s speed at 512 words and {shown['1,024']} at 1,024")
 
 
-def test_training_in_bf16_before_dropout_and_loss_in_c() -> None:
-    rows = record("bf16_training")["before dropout and loss in C"]
-    (speed,) = {median_of(row) for row in rows if row["what"] == "training 6L-6L" and row["model"] != "stock"}
-    says(SPEED, f"it was {speed} for both at 6L-6L")
-
-
 def test_which_residuals_train_more_slowly_than_stock() -> None:
     rows = [
         row
@@ -129,12 +123,6 @@ def test_processes_side_by_side(name: str, sentences: str, compared: str) -> Non
     assert len({run["sha256"] for runs in rounds for run in runs}) == 1
 
 
-def test_processor_time_of_processes_side_by_side() -> None:
-    rounds = [each for name in ("jobs", "jobs_long") for each in record(name)["rounds"]]
-    dearer = [100 * several["processor"] / one["processor"] - 100 for one, several in rounds]
-    says(SPEED, f"{span(dearer, '.0f')} % more processor time")
-
-
 def test_shallow_decoders() -> None:
     speeds = {(row["layers"], row["what"]): row["as fast"] for row in record("distillation/speed")["rows"]}
     sentences = record("distillation/speed")["sentences"]
@@ -156,16 +144,14 @@ def test_core_hours_of_a_large_corpus() -> None:
 
 
 def test_what_bf16_costs_a_training() -> None:
-    lines, deviations = [], []
+    lines = []
     cells = [record(f"quickstart_{form}/results")["cells"] for form in ("fp32", "bf16")]
     for family in ("pre_ln", "admin", "realformer"):
         scores = [[cell["scores"] for cell in some if cell["family"] == family] for some in cells]
         losses = [[each["valid_loss"]["score"] for each in some] for some in scores]
         shown = [f"{fmean(some):.3f} ({span(some, '.3f')})" for some in losses]
         lines.append(row(family, *shown, *(f"{fmean(each['bleu']['score'] for each in some):.1f}" for some in scores)))
-        deviations.append(stdev(losses[0]))
     assert table(SPEED, "\n## What bf16 costs") == lines
-    says(SPEED, f"({span(deviations, '.3f')} bits)")
 
 
 def test_cost_of_other_precisions() -> None:

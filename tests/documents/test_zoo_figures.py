@@ -1,11 +1,10 @@
 """The pages of all residuals at three depths, and the page that chooses among them, hold the figures of the records."""
 
 import re
-from statistics import median
 
 import pytest
 from figures.pages import record, row, says, span, table, text
-from figures.zoo import RATES, bleu, leads, loss, score, significant, trained
+from figures.zoo import RATES, bleu, leads, loss, significant, trained
 
 from realformer_nmt.model.presets import FAMILIES_BY_IDEA
 
@@ -89,63 +88,6 @@ def test_second_seeds() -> None:
     without = [family for family, cells in trained("36").items() if (RATES[1], 2) not in cells]
     learning = [family for family in without if any(cell["scores"] for cell in trained("36")[family].values())]
     says("recipes/zoo/README.md", f"all but {len(learning)} second seeds with 36 layers")
-
-
-@pytest.mark.parametrize(("depth", "number"), [("18", "Four"), ("36", "Five")])
-def test_how_many_are_stuck(depth: str, number: str) -> None:
-    stuck = [family for family, cells in trained(depth).items() if cells[RATES[1], 1]["state"] == "stuck"]
-    assert len(stuck) == {"Four": 4, "Five": 5}[number]
-    says(page(depth), f"{number} families are stuck at 2e-3")
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_how_far_two_seeds_differ(depth: str) -> None:
-    pairs = {family: [cells.get((RATES[1], seed)) for seed in (1, 2)] for family, cells in trained(depth).items()}
-    apart = {
-        family: abs(score(one) - score(two)) for family, (one, two) in pairs.items() if one and two and two["scores"]
-    }
-    widest = max(apart, key=lambda family: apart[family])
-    says(page(depth), f"by {median(apart.values()):.1f} BLEU in the median, by {apart[widest]:.1f} for `{widest}`")
-    if depth == "36":
-        says(page(depth), f"by {apart['admin']:.1f} for `admin`")
-
-
-def test_how_36_layers_differ_from_18() -> None:
-    less, more = (
-        score(trained("36")[family][RATES[1], 1]) - score(trained("18")[family][RATES[1], 1])
-        for family in ("pre_ln", "dlcl_pre")
-    )
-    says(page("36"), f"`pre_ln` had {-less:.0f} BLEU more than with 36, `dlcl_pre` {more:.0f} less")
-
-
-def costs(depth: str) -> dict[str, float]:
-    figures = {family: cells.cost_of_lower_rate for family, cells in trained(depth).items()}
-    return {family: cost for family, cost in figures.items() if cost is not None}
-
-
-def test_what_the_lower_rate_costs() -> None:
-    for depth in ("6", "18"):
-        behind = costs(depth)
-        says(page(depth), f"each of the {len(behind)} families", f"they are {span(behind.values(), '.0f')} BLEU behind")
-    eighteen = trained("18")
-    lower = {family: cells[RATES[0], 1] for family, cells in eighteen.items()}
-    ahead = [score(lower[family]) - score(lower["pre_ln"]) for family in leads("zoo_18l/results")]
-    says(page("18"), f"At 1e-3 all six are ahead, too, by {span(ahead, '.1f')}.")
-
-
-def test_what_the_lower_rate_costs_with_36_layers() -> None:
-    behind = costs("36")
-    of_pre_ln = behind.pop("pre_ln")
-    lost = [cost for cost in behind.values() if cost > 0]
-    gains = sorted(((-cost, family) for family, cost in behind.items() if cost < 0), reverse=True)
-    (first, family), *middle, (last, smallest) = gains
-    listed = "".join(f", `{name}` {gain:.1f}" for gain, name in middle)
-    says(
-        page("36"),
-        f"at 1e-3 it is {of_pre_ln:.0f} BLEU behind. Of the other {len(behind)} that learn at both rates {len(lost)} "
-        f"are {span(lost, '.0f')} behind.",
-        f"`{family}` {first:.1f} BLEU{listed} and `{smallest}` {last:.1f}.",
-    )
 
 
 def test_the_rates_that_were_chosen() -> None:

@@ -24,11 +24,6 @@ class Trained(dict[tuple[float, int], Content]):
         scores = [score(cell) for cell in cells if cell["scores"]]
         return f"{fmean(scores):.1f}" if scores else str(cells[0]["state"])
 
-    @property
-    def cost_of_lower_rate(self) -> float | None:
-        cells = [self[rate, 1] for rate in RATES]
-        return score(cells[1]) - score(cells[0]) if all(cell["scores"] for cell in cells) else None
-
 
 def score(cell: Content) -> float:
     return float(cell["scores"]["bleu"]["score"])
