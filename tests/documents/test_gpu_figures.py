@@ -92,7 +92,7 @@ def test_measured_steps() -> None:
 def test_estimated_steps() -> None:
     post_ln, stock = (ESTIMATES["6L-6L", model] for model in ("post_ln", "stock"))
     launches = {model: ESTIMATES["18L-18L", model]["launches"] for model in ("post_ln", "stock")}
-    ours, theirs = (sum(each.values()) for each in launches.values())
+    of_package, of_stock = (sum(each.values()) for each in launches.values())
     memory = [
         "{:.1f}".format(ESTIMATES[size, model]["peak bytes"] / 1e9) for model in ("pre_ln", "stock") for size in SIZES
     ]
@@ -102,8 +102,8 @@ def test_estimated_steps() -> None:
         f"H100 at least {limits['H100']:.0f} ms, an A100 {limits['A100']:.0f} ms, and launching its operations "
         f"{post_ln['ms of launches']:.0f} ms; stock's {stock['ms of launches']:.0f} ms",
         f"{ON_PAPER['6L-6L', 'post_ln']['decoding']['ms at the limits']['H100']:.1f} ms of work in each step at 6L-6L",
-        f"in {10 * launches['stock']['optimiser'] / theirs:.0f} of 10 launches",
-        f"a step of `post_ln` has {ours:,} launches, stock's has {theirs:,}.",
+        f"in {10 * launches['stock']['optimiser'] / of_stock:.0f} of 10 launches",
+        f"a step of `post_ln` has {of_package:,} launches, stock's has {of_stock:,}.",
         "needs {} GB at 6L-6L, {} at 18L-18L and {} at 60L-12L, stock {}, {} and {}".format(*memory),
     )
 

@@ -27,14 +27,14 @@ def test_what_a_recipe_gained(recipe: str) -> None:
 
 def test_what_fine_tuning_gained() -> None:
     same = comparisons("fine_tuning/significance")
-    carried, own = comparisons("fine_tuning/significance_own_vocabulary")["own_after.json"]
+    carried, scratch = comparisons("fine_tuning/significance_own_vocabulary")["own_after.json"]
     after, before = same["after.json"]
     says(
         "recipes/fine_tuning/README.md",
         f"raise its BLEU from {before:.1f} to {after:.1f}; from random",
         f"they reach {same['alone.json'][0]:.1f}.",
         f"the model reaches {carried:.1f}, less than",
-        f"from random weights {own:.1f}.",
+        f"from random weights {scratch:.1f}.",
     )
 
 

@@ -157,10 +157,10 @@ def test_what_bf16_costs_a_training() -> None:
 def test_cost_of_other_precisions() -> None:
     lines = []
     for (corpus, cell), rows in groupby(record("precisions")["bleu"], lambda row: (row["corpus"], row["cell"])):
-        fp32, *others = rows
+        fp32, *lower = rows
         family, depth, _ = cell.split("-")
-        same = ", ".join(f"{100 * each['same lines'] / each['lines']:.0f}%" for each in others)
-        lost = [f"{each['against fp32']:+.2f} (p {each['p']:.2f})" for each in others]
+        same = ", ".join(f"{100 * each['same lines'] / each['lines']:.0f}%" for each in lower)
+        lost = [f"{each['against fp32']:+.2f} (p {each['p']:.2f})" for each in lower]
         lines.append(row(f"{corpus}, `{family}` {depth}L", f"{fp32['bleu']:.2f} ± {fp32['interval']:.2f}", *lost, same))
     assert table(SPEED, "(precisions.json)") == lines
 

@@ -12,7 +12,7 @@ SIZES = ("6L-6L", "18L-18L", "60L-12L")
 
 
 class Rows(NamedTuple):
-    """What a row of a page shows of a record: {0} is the first of the record's rows that have the same key."""
+    """Rows of a page, each filled from those rows of a record that have the same key; {0} is the first of them."""
 
     records: str  # in docs/results; a colon before the name of the list, if that is not "rows"
     line: str
@@ -24,8 +24,10 @@ class Rows(NamedTuple):
         groups: dict[object, list[Content]] = {}
         files = sorted(file.relative_to(RESULTS).with_suffix("") for file in RESULTS.glob(f"{names}.json"))
         contents = [record(str(file)) for file in files]
-        kept = [row for content in contents for row in content.get(place or "rows", [content]) if self.which(row)]
-        for row in kept:
+        rows_of_page = [
+            row for content in contents for row in content.get(place or "rows", [content]) if self.which(row)
+        ]
+        for row in rows_of_page:
             groups.setdefault(self.key(row), []).append(row)
         return (Figures().vformat(self.line, rows, {}) for rows in groups.values())
 

@@ -18,8 +18,8 @@ Row = dict[str, Any]
 
 def rows(family: str, dropout: float, positions: int) -> dict[tuple[str, int], Row]:
     """Return the rows of a model by pattern of attention and length."""
-    kept = [each for each in record("long_inputs")["rows"] if [*each.values()][:3] == [family, dropout, positions]]
-    return {(each["pattern"], each["length"]): each for each in kept}
+    of_model = [each for each in record("long_inputs")["rows"] if [*each.values()][:3] == [family, dropout, positions]]
+    return {(each["pattern"], each["length"]): each for each in of_model}
 
 
 def test_time_and_memory_in_the_guide() -> None:

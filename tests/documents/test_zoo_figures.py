@@ -106,8 +106,8 @@ def test_the_rates_that_were_chosen() -> None:
 def test_who_of_the_five_is_behind(depth: str) -> None:
     (line,) = re.findall(rf"^\* with {depth} layers (.+)$", text(FIVE), re.MULTILINE)
     behind = {family: -row["delta"]["bleu"] for family, row in significant(f"zoo_more/{depth}l").items()}
-    others = trained(depth, five=True).keys() - {"pre_ln"} - named(line)
-    assert (others if "all but" in line else named(line)) == behind.keys()
+    unnamed = trained(depth, five=True).keys() - {"pre_ln"} - named(line)
+    assert (unnamed if "all but" in line else named(line)) == behind.keys()
     assert f"by {span(behind.values(), '.1f', ' and ' if len(behind) == 2 else ' to ')}" in line
 
 

@@ -22,8 +22,8 @@ def says(page: str, *sentences: str) -> None:
 
 def table(page: str, under: str = "\n") -> list[str]:
     """Return the rows of the first table below such words, without its head."""
-    _, found, section = text(page).partition(under)
-    assert found == under
+    _, separator, section = text(page).partition(under)
+    assert separator == under
     _, *lines = section.partition("\n|---")[2].partition("\n\n")[0].splitlines()
     return [line.replace("|  |", "| |").replace("|  |", "| |") for line in lines]
 
