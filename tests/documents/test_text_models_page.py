@@ -46,6 +46,7 @@ def test_what_relative_positions_cost() -> None:
     for time, memory in (ratios("realformer_post_ln", 0.1), ratios("post_ln", 0, "full")):
         says(PAGE, f"up to {time} times the time and {memory} times the memory")
     says(PAGE, f"W = {SIZE['encoder_window']}, G = {SIZE['encoder_global_tokens']}, one thread")
+    says(PAGE, *(f"| {length:,} tokens |" for _, length in rows("post_ln", 0, 0)))
 
 
 def test_how_far_both_ways_of_carried_scores_differ() -> None:
