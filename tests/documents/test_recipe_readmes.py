@@ -1,20 +1,12 @@
 """The figures in the recipes' README are those of the package's table of published scores."""
 
-from pathlib import Path
-
 import pytest
+from figures.pages import row, table, text
 
 from realformer_nmt.evaluation.scoring.published import figures
 
-RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 REALFORMER = "RealFormer (He et al. 2021) table 7"
 NEWSTEST = "tokenised BLEU newstest2014"
-
-
-def rows(text: str) -> list[list[str]]:
-    """The cells of the first table."""
-    table = text[text.index("\n|") :].strip().split("\n\n")[0].splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
 @pytest.mark.parametrize(
@@ -28,14 +20,16 @@ def rows(text: str) -> list[list[str]]:
 def test_published_figures_stand_first_and_are_right(
     recipe: str, dataset: str, paper: str, metric: str, phrase: str
 ) -> None:
-    text = (RECIPES / recipe / "README.md").read_text()
-    head, _, *models = rows(text)
-    shown = {(model, depth): cell for model, *cells in models for depth, cell in zip(head[1:], cells, strict=True)}
-    table = {
-        (figure.model, f"{figure.encoder_layers}L-{figure.decoder_layers}L"): figure
-        for figure in figures(dataset)
-        if figure.paper == paper
+    page = f"recipes/{recipe}/README.md"
+    published = [figure for figure in figures(dataset) if figure.paper == paper]
+    bleu = {
+        (each.model, f"{each.encoder_layers}L-{each.decoder_layers}L"): "failed"
+        if each.bleu is None
+        else f"{each.bleu:.2f}"
+        for each in published
     }
-    assert shown == {key: "failed" if figure.bleu is None else f"{figure.bleu:.2f}" for key, figure in table.items()}
-    assert {figure.metric for figure in table.values()} == {metric}
-    assert text.index(phrase) < text.index("## Commands")
+    models, depths = ([*dict.fromkeys(place[part] for place in bleu)] for part in (0, 1))
+    assert f"| {' | '.join(depths)} |" in text(page)
+    assert sorted(table(page)) == sorted(row(model, *(bleu[model, depth] for depth in depths)) for model in models)
+    assert {figure.metric for figure in published} == {metric}
+    assert text(page).index(phrase) < text(page).index("## Commands")

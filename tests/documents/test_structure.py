@@ -23,7 +23,7 @@ MOST = {
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
     "lines of the package": 36_500,
-    "lines of tests": 42_260,
+    "lines of tests": 41_575,
     "lines of reliability": 5_150,
     "lines of benchmarks": 2_050,
     "lines of tools": 505,
