@@ -3,16 +3,12 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from msgspec import convert
-
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.json_records import expected
 
-AVERAGED, EXPORTED = "averaged", "exported_from"  # keys of extra_state: the checkpoints that this one was made from
 SETTINGS = {"model": None, "criterion": None, "optimizer": None, "optimization": ("lr",), "common": ("seed",)}
 
 
@@ -27,7 +23,10 @@ def prove_training(path: Path, sha256: str, file: Path, training: TrainRecord) -
         return True
     state = checkpoint_fields.without_weights(path)
     entry = SourceCheckpoint(
-        file=path.name, sha256=sha256, updates=checkpoint_fields.updates(state), averaged=sources(path, state)
+        file=path.name,
+        sha256=sha256,
+        updates=checkpoint_fields.updates(state),
+        averaged=checkpoint_fields.sources(path, state),
     )
     strangers = list(unlisted(entry, names))
     reason = strangers and (contradiction(state, training) or absence(strangers, names, training))
@@ -37,14 +36,6 @@ def prove_training(path: Path, sha256: str, file: Path, training: TrainRecord) -
             "give --training the train.json of its own training, or leave it out"
         )
     return not strangers
-
-
-def sources(path: Path, state: Checkpoint) -> list[SourceCheckpoint]:
-    """Return the checkpoints that an average or an export was made from, and none for any other checkpoint."""
-    extra = checkpoint_fields.table(state.get("extra_state"))
-    members = [extra[EXPORTED]] if EXPORTED in extra else extra.get(AVERAGED) or []
-    with expected(path, "give a checkpoint of `realformer-nmt average`"):
-        return convert(members, list[SourceCheckpoint])
 
 
 def unlisted(entry: SourceCheckpoint, names: Mapping[str, str]) -> Iterator[SourceCheckpoint]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.belongs import strangers
 from realformer_nmt.checkpoints.run_files import AVERAGE, CURVES, RECORD, TRANSLATION_FOLDER
-from realformer_nmt.checkpoints.run_records import strangers
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import StageRecord
