@@ -1,8 +1,9 @@
-"""Checks that a run's average is unchanged, and that it was made from checkpoints of the run's training."""
+"""Tells by hashes whether a file belongs to a training: each record has those of what it was made from."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
@@ -11,10 +12,28 @@ from realformer_nmt.common.stages.provenance import is_same
 HINT = "put the run's own files back, or name a checkpoint"
 
 
-def strangers(average: AverageRecord, training: TrainRecord) -> list[str]:
-    """Return the inputs of an average that a training does not list; none if it is not complete or lists nothing."""
-    names = training.checkpoints if training.is_complete else {}
-    return [name for name, file in average.made_from.inputs.items() if names and file.sha256 not in names]
+def unlisted(checkpoints: Iterable[SourceCheckpoint], training: TrainRecord) -> list[str]:
+    """Return the checkpoints that a training does not list; of an average that it does not list, those in it."""
+    names = []
+    for checkpoint in checkpoints:
+        if checkpoint.sha256 not in training.checkpoints:
+            names += unlisted(checkpoint.sources, training) if checkpoint.sources else [checkpoint.file]
+    return names
+
+
+def foreign(checkpoints: Iterable[SourceCheckpoint], training: TrainRecord) -> list[str]:
+    """Return the checkpoints of another training: a training lists all of its own once it is complete."""
+    return unlisted(checkpoints, training) if training.checkpoints and training.is_complete else []
+
+
+def check(path: Path, checkpoints: Iterable[SourceCheckpoint], file: Path, training: TrainRecord, hint: str) -> None:
+    """Refuse a file that was made from checkpoints of another training than the one that `file` records."""
+    names = foreign(checkpoints, training)
+    if names:
+        raise UserError(
+            f"{path} is of another training than {file}: {', '.join(names)} is none of the checkpoints listed there; "
+            f"{hint}"
+        )
 
 
 def check_average(path: Path, training: Path | None = None) -> None:
@@ -27,9 +46,4 @@ def check_average(path: Path, training: Path | None = None) -> None:
     if previous and not is_same(path, previous):
         raise UserError(f"{path} has changed since {record} was written: {HINT}")
     if training and training.is_file():
-        names = strangers(average, records.read(training, TrainRecord, HINT))
-        if names:
-            raise UserError(
-                f"{path} is of another training than {training}: {', '.join(names)} is none of the checkpoints listed "
-                f"there; {HINT}"
-            )
+        check(path, average.members, training, records.read(training, TrainRecord, HINT), HINT)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
-from realformer_nmt.checkpoints.belongs import strangers
+from realformer_nmt.checkpoints.belongs import foreign
 from realformer_nmt.checkpoints.run_files import AVERAGE, CURVES, RECORD, TRANSLATION_FOLDER
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files import records
@@ -64,7 +64,7 @@ def of_training(folder: Path, train: TrainRecord) -> Iterator[str]:
 
 def of_average(average: AverageRecord, train: TrainRecord) -> Iterator[str]:
     """Compare the checkpoints that were averaged with those of the training."""
-    for name in strangers(average, train):
+    for name in foreign(average.members, train):
         yield f"{AVERAGE}.json is of another training than {RECORD}: {name} is none of its checkpoints"
 
 
