@@ -1,13 +1,16 @@
 """Tells by hashes whether a file belongs to a training: each record has those of what it was made from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
+from realformer_nmt.checkpoints.run_files import AVERAGE, CURVES, RECORD
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
+from realformer_nmt.common.files.records import Fingerprint, StageRecord
 from realformer_nmt.common.stages.provenance import is_same
+from realformer_nmt.common.stages.stage import AGAIN
 
 HINT = "put the run's own files back, or name a checkpoint"
 
@@ -21,14 +24,14 @@ def unlisted(checkpoints: Iterable[SourceCheckpoint], training: TrainRecord) -> 
     return names
 
 
-def foreign(checkpoints: Iterable[SourceCheckpoint], training: TrainRecord) -> list[str]:
+def strangers(checkpoints: Iterable[SourceCheckpoint], training: TrainRecord) -> list[str]:
     """Return the checkpoints of another training: a training lists all of its own once it is complete."""
     return unlisted(checkpoints, training) if training.checkpoints and training.is_complete else []
 
 
 def check(path: Path, checkpoints: Iterable[SourceCheckpoint], file: Path, training: TrainRecord, hint: str) -> None:
     """Refuse a file that was made from checkpoints of another training than the one that `file` records."""
-    names = foreign(checkpoints, training)
+    names = strangers(checkpoints, training)
     if names:
         raise UserError(
             f"{path} is of another training than {file}: {', '.join(names)} is none of the checkpoints listed there; "
@@ -47,3 +50,24 @@ def check_average(path: Path, training: Path | None = None) -> None:
         raise UserError(f"{path} has changed since {record} was written: {HINT}")
     if training and training.is_file():
         check(path, average.members, training, records.read(training, TrainRecord, HINT), HINT)
+
+
+def foreign_to(training: TrainRecord, folder: Path, average: AverageRecord) -> Iterator[str]:
+    """Yield a message for each file in the folder of a training that is of another one."""
+    curves = training.outputs.get(CURVES)
+    if curves and (folder / CURVES).is_file() and not is_same(folder / CURVES, curves):
+        yield f"{CURVES} is of another training than {RECORD}"
+    for name in strangers(average.members, training):
+        yield f"{AVERAGE}.json is of another training than {RECORD}: {name} is none of its checkpoints"
+
+
+def inputs(record: Path) -> Mapping[str, Fingerprint]:
+    """Return the files that a result was made from, by the names that messages use."""
+    return records.read(record, StageRecord, AGAIN).made_from.inputs
+
+
+def foreign(record: Path, hashes: Mapping[str, str]) -> list[str]:
+    """Return a message for each file, by name and hash, that is another than the one that a result was made from."""
+    before = inputs(record)
+    names = [name for name, sha256 in hashes.items() if name in before and before[name].sha256 != sha256]
+    return [f"{record.name} is of another {name}" for name in names]

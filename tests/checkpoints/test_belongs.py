@@ -32,12 +32,12 @@ def test_hashes_lead_to_the_training(extra: dict[str, Any]) -> None:
     """A training may have other checkpoints than those it lists before its end, or where it lists none."""
     models = checkpoint_fields.sources(Path("model.pt"), {"extra_state": extra})
     own = TrainRecord(checkpoints={"a": "a.pt", "b": "b.pt"}, complete=True)
-    assert belongs.unlisted(models, own) == belongs.foreign(models, own) == []
+    assert belongs.unlisted(models, own) == belongs.strangers(models, own) == []
     other = replace(own, checkpoints={"a": "a.pt"})
-    assert belongs.unlisted(models, other) == belongs.foreign(models, other) == ["b.pt"]
+    assert belongs.unlisted(models, other) == belongs.strangers(models, other) == ["b.pt"]
     begun, bare = replace(other, complete=False), replace(other, checkpoints={})
     assert belongs.unlisted(models, begun) == ["b.pt"]
-    assert belongs.foreign(models, begun) == belongs.foreign(models, bare) == []
+    assert belongs.strangers(models, begun) == belongs.strangers(models, bare) == []
 
 
 def make_run(folder: Path, sha256: str) -> Path:

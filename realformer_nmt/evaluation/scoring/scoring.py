@@ -54,12 +54,11 @@ def run(request: ScoreRequest) -> int:
         return 0
     training = read_training(request.training) if request.training else None
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
-    check_unchanged(request.translation, translation)
-    models = [model_record.describe(path, digest) for path, digest in checkpoints(translation)]
+    origin = stage.new_origin()
+    models = unchanged_models(request.translation, translation)
     checked = are_of_training(request, training, models)
     name = request.published or dataset(translation)
     figures = published.figures(name) if name else []
-    origin = stage.new_origin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
     record = RunRecord(
@@ -126,24 +125,22 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
     return Stage("score", request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
 
 
-def checkpoints(translation: TranslationRecord) -> list[tuple[Path, str]]:
-    """Return the checkpoints that translated, each with its hash."""
-    return list(zip(map(Path, translation.checkpoints), translation.checkpoint_sha256, strict=True))
-
-
 def are_of_training(request: ScoreRequest, training: TrainRecord | None, models: Sequence[ModelRecord]) -> bool | None:
     """Tell whether hashes show that all models are of the training, if one is named; refuse those of another."""
     if request.training is None or training is None:
         return None
-    made = [SourceCheckpoint(file=each.checkpoint, sha256=each.sha256, averaged=each.averaged) for each in models]
-    belongs.check(request.translation, made, request.training, training, OWN_TRAINING)
-    return not belongs.unlisted(made, training)
+    sources = [SourceCheckpoint(file=each.checkpoint, sha256=each.sha256, averaged=each.averaged) for each in models]
+    belongs.check(request.translation, sources, request.training, training, OWN_TRAINING)
+    return not belongs.unlisted(sources, training)
 
 
-def check_unchanged(folder: Path, translation: TranslationRecord) -> None:
+def unchanged_models(folder: Path, translation: TranslationRecord) -> list[ModelRecord]:
+    """Describe the models of a translation; refuse texts or checkpoints that have changed since it was made."""
     for name, recorded in translation.files.items():
         if not (folder / name).is_file() or sha256(folder / name) != recorded:
             raise UserError(f"{folder / name} is not what {RECORD} describes: translate again")
+    checkpoints = zip(translation.checkpoints, translation.checkpoint_sha256, strict=True)
+    return [model_record.describe(Path(path), digest) for path, digest in checkpoints]
 
 
 def score(
