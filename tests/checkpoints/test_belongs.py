@@ -31,9 +31,9 @@ EXTRAS: dict[str, dict[str, Any]] = {
 def test_hashes_lead_to_the_training(extra: dict[str, Any]) -> None:
     """A training may have other checkpoints than those it lists before its end, or where it lists none."""
     models = checkpoint_fields.sources(Path("model.pt"), {"extra_state": extra})
-    own = TrainRecord(checkpoints={"a": "a.pt", "b": "b.pt"}, complete=True)
-    assert belongs.unlisted(models, own) == belongs.strangers(models, own) == []
-    other = replace(own, checkpoints={"a": "a.pt"})
+    whole = TrainRecord(checkpoints={"a": "a.pt", "b": "b.pt"}, complete=True)
+    assert belongs.unlisted(models, whole) == belongs.strangers(models, whole) == []
+    other = replace(whole, checkpoints={"a": "a.pt"})
     assert belongs.unlisted(models, other) == belongs.strangers(models, other) == ["b.pt"]
     begun, bare = replace(other, complete=False), replace(other, checkpoints={})
     assert belongs.unlisted(models, begun) == ["b.pt"]
