@@ -5,12 +5,6 @@ from msgspec import UNSET, Struct, UnsetType, field
 from realformer_nmt.common.files.records import StageRecord
 
 
-class AverageRecord(StageRecord, frozen=True, kw_only=True):
-    """Record of an average."""
-
-    averaged: list[str] = field(default_factory=list)  # names of the checkpoints
-
-
 class SourceCheckpoint(Struct, frozen=True, kw_only=True):
     """Checkpoint that another one was made from, with those that it was itself made from."""
 
@@ -24,3 +18,13 @@ class SourceCheckpoint(Struct, frozen=True, kw_only=True):
     @property
     def sources(self) -> list["SourceCheckpoint"]:
         return self.averaged or []
+
+
+class AverageRecord(StageRecord, frozen=True, kw_only=True):
+    """Record of an average."""
+
+    averaged: list[str] = field(default_factory=list)  # names of the checkpoints
+
+    @property
+    def members(self) -> list[SourceCheckpoint]:
+        return [SourceCheckpoint(file=name, sha256=file.sha256) for name, file in self.made_from.inputs.items()]

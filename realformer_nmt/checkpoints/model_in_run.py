@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from realformer_nmt.checkpoints import run_records
+from realformer_nmt.checkpoints import belongs
 from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, RECORD
 from realformer_nmt.common.errors import UserError
 
@@ -15,12 +15,12 @@ def checkpoint(path: Path) -> Path:
     An average that was changed since it was made is refused.
     """
     if not path.is_dir():
-        run_records.check_average(path)
+        belongs.check_average(path)
         return path
     file = next((path / name for name in IN_A_RUN if (path / name).is_file()), None)
     if file is None:
         raise UserError(f"{path} holds no model: there is none of {', '.join(IN_A_RUN)}; train first, or name a file")
-    run_records.check_average(file, path / RECORD)
+    belongs.check_average(file, path / RECORD)
     return file
 
 

@@ -2,22 +2,24 @@
 
 import fnmatch
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from realformer_nmt.checkpoints import run_files
+from realformer_nmt.checkpoints import belongs, run_files
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import is_locked
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages import stage
 from realformer_nmt.comparison.grid.cell import CellFolder
-from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_record import WAITING, CellRecord
 from realformer_nmt.comparison.records.curves import Curves
 from realformer_nmt.comparison.records.loss_trend import STUCK, still_falls
-from realformer_nmt.comparison.records.record_links import average_of, training_of
+from realformer_nmt.evaluation.translating import translation_record
 
 MODEL_FAILED = ("diverged", STUCK)  # an "error" is the machine's
 FINAL = ("done", *MODEL_FAILED)
@@ -26,6 +28,12 @@ DAMAGED = "damaged"  # was done, but its results have changed since
 SCORES = "run*.json"
 TRANSLATIONS = "translation*/translation.json"
 RESULTS = (SCORES, TRANSLATIONS)
+
+
+def translation_of(run: Path) -> Path:
+    """Return the place of the record of the translation that a run.json is of."""
+    folder = run.stem.replace("run", run_files.TRANSLATION_FOLDER, 1)  # run-valid: translation-valid
+    return run.parent / folder / translation_record.RECORD
 
 
 @dataclass(frozen=True)
@@ -42,11 +50,13 @@ class CellFiles:
 
     @functools.cached_property
     def training(self) -> TrainRecord | None:
-        return training_of(self.cell.folder)
+        path = self.cell.folder / run_files.RECORD
+        return records.read(path, TrainRecord, stage.AGAIN) if path.is_file() else None
 
     @functools.cached_property
     def average(self) -> AverageRecord | None:
-        return average_of(self.cell.folder)
+        path = self.cell.folder / f"{run_files.AVERAGE}.json"
+        return records.read(path, AverageRecord, stage.AGAIN) if path.is_file() else None
 
     @functools.cached_property
     def curves(self) -> Curves:
@@ -86,15 +96,41 @@ class CellFiles:
         patterns = {run_files.RECORD: run_files.RECORD, **scores}
         missing = [f"{name} is gone" for name, pattern in patterns.items() if not fnmatch.filter(names, pattern)]
         runs = [self.cell.folder / name for pattern in scores.values() for name in fnmatch.filter(names, pattern)]
-        return [*missing, *record_links.missing_translations(runs)]
+        translations = [translation_of(run) for run in runs if translation_record.RECORD in belongs.inputs(run)]
+        return [*missing, *(f"{path.parent.name}/{path.name} is gone" for path in translations if not path.is_file())]
 
     @functools.cached_property
     def foreign_records(self) -> list[str]:
         """Messages about records and curves that cannot be read or, where the cell has ended, are of another one."""
         try:
-            train, average = self.training or TrainRecord(), self.average or AverageRecord()
-            foreign = record_links.foreign_records(self.cell, self.record, train, average) if self.final else []
-            return [*self.curves.damage, *foreign]
+            scores = itertools.chain.from_iterable(self.foreign_scores.values())
+            return [*self.curves.damage, *self.foreign_model, *scores]
+        except UserError as error:
+            return [str(error)]
+
+    @functools.cached_property
+    def foreign_model(self) -> list[str]:
+        """Messages about records of the model that are another cell's; none before the cell has ended."""
+        train, average, name = self.training or TrainRecord(), self.average or AverageRecord(), self.record.cell
+        if not self.final:
+            return []
+        messages = [f"{run_files.CELL} is of cell {name}"] if name and name != self.cell.name else []
+        return [*messages, *belongs.foreign_to(train, self.cell.folder, average)]
+
+    @functools.cached_property
+    def foreign_scores(self) -> dict[Path, list[str]]:
+        """Messages, by run.json, about scores of another model or text; none before the cell has ended."""
+        runs = sorted(self.cell.folder.glob(SCORES)) if self.final else []
+        return {run: messages for run in runs if (messages := self._foreign_inputs(run))}
+
+    def _foreign_inputs(self, run: Path) -> list[str]:
+        files = (self.cell.folder / run_files.RECORD, translation_of(run))
+        hashes = {file.name: sha256(file) for file in files if file.is_file()}
+        average = self.average and self.average.outputs.get(run_files.AVERAGE)
+        if average:
+            hashes |= dict.fromkeys((run_files.AVERAGE, "checkpoint"), average.sha256)  # as `score`, `evaluate` name it
+        try:
+            return belongs.foreign(run, hashes)
         except UserError as error:
             return [str(error)]
 

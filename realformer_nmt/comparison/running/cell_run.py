@@ -16,7 +16,6 @@ from realformer_nmt.comparison.records.cell_files import CellFiles
 from realformer_nmt.comparison.records.cell_log import CellLog
 from realformer_nmt.comparison.records.cell_state import CellState, status_of
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
-from realformer_nmt.comparison.records.record_links import training_of
 from realformer_nmt.comparison.running import verdict
 from realformer_nmt.comparison.running.process import Process
 from realformer_nmt.comparison.running.renewal import void_scores_of
@@ -121,7 +120,7 @@ def _failure(cell: Cell, curves: Curves, entropy: float | None, ended: bool) -> 
 
 
 def _updates(cell: Cell) -> int | None:
-    training = training_of(cell.folder)
+    training = CellFiles(cell).training
     return none_if_unset(training.updates) if training else None
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from tabulate import tabulate
 
-from realformer_nmt.checkpoints import averaging, run_records
+from realformer_nmt.checkpoints import averaging, belongs
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.run_files import RECORD
 from realformer_nmt.common.errors import UserError
@@ -59,7 +59,7 @@ def check_training(state: CellState) -> None:
                 f"{request.begin_with}: no such file; `pretrained` names it as the start of this cell: train it first"
             )
         if request.begin_with:
-            run_records.check_average(request.begin_with, request.begin_with.with_name(RECORD))
+            belongs.check_average(request.begin_with, request.begin_with.with_name(RECORD))
         check_options(state)
     elif not averaged.done:
         averaging.select(cell.requests(AverageRequest)[0])

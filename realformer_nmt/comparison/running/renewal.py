@@ -3,13 +3,10 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from realformer_nmt.checkpoints.average_record import AverageRecord
-from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
-from realformer_nmt.comparison.records import record_links
 from realformer_nmt.comparison.records.cell_files import SCORES, TRANSLATIONS
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.evaluation.scoring.score import ScoreRequest
@@ -23,16 +20,12 @@ def renew(state: CellState) -> None:
     """Set aside the results that no longer fit the grid, and those that were made from them."""
     cell = state.cell
     with locked(cell.lock, "runs"):
-        foreign = foreign_scores(state)
-        first = 0 if state.curves.damage or is_of_another_model(state) else len(cell.stages)
+        is_foreign, foreign_scores = foreign_results(state)
+        first = 0 if state.curves.damage or is_foreign else len(cell.stages)
         cell.record_file.unlink(missing_ok=True)
-        unfit = [
-            index
-            for index, (stage, status) in enumerate(zip(cell.stages, state.stages, strict=True))
-            if status.differences or stage.record in foreign
-        ]
+        unfit = [index for index, status in enumerate(state.stages) if status.differences]
         begin = min([first, *unfit])
-        void_further_results(cell, None if begin < SCORING else foreign)
+        void_further_results(cell, None if begin < SCORING else foreign_scores)
         for stage in reversed(cell.stages[begin:]):
             if stage.name == "train":
                 with locked(cell.folder / training_run.LOCK.format(0), "trains"):
@@ -66,24 +59,12 @@ def void_scores_of(cell: Cell, stage: CellStage) -> None:
             remove(score.output, score.subcommand)
 
 
-def is_of_another_model(state: CellState) -> bool:
-    """Tell whether the training or its average is another cell's; one that cannot be read is a difference of its
-    stage."""
+def foreign_results(state: CellState) -> tuple[bool, Collection[Path]]:
+    """Return whether the model is another cell's, and the scores that are.
+
+    A record that cannot be read is a difference of its stage.
+    """
     try:
-        train, average = state.training or TrainRecord(), state.average or AverageRecord()
-        return state.final and bool(record_links.of_model(state.cell, state.record, train, average))
+        return bool(state.foreign_model), state.foreign_scores
     except UserError:
-        return False
-
-
-def foreign_scores(state: CellState) -> list[Path]:
-    """Return the records of scores that cannot be read or, where the cell has ended, are of another model or text."""
-    foreign = []
-    for run in state.cell.folder.glob(SCORES):
-        try:
-            is_foreign = any(record_links.of_scores(state.cell.folder, run, state.average or AverageRecord()))
-            if is_foreign and state.final:
-                foreign.append(run)
-        except UserError:
-            foreign.append(run)
-    return foreign
+        return False, ()

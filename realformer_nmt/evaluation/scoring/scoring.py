@@ -1,13 +1,14 @@
 """Scores of a translation beside published ones, and run.json: the record of the run from training to scores."""
 
 import os
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from realformer_nmt.checkpoints import lineage
+from realformer_nmt.checkpoints import belongs
+from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
@@ -23,7 +24,7 @@ from realformer_nmt.evaluation import model_record
 from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.metrics import metric_table, metrics
 from realformer_nmt.evaluation.metrics.metrics import ScoredTexts
-from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
+from realformer_nmt.evaluation.run_record import ModelRecord, RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.scoring import published, raw_texts, score_table
 from realformer_nmt.evaluation.scoring.published import PublishedFigure
 from realformer_nmt.evaluation.scoring.score import ScoreRequest
@@ -38,6 +39,7 @@ from realformer_nmt.evaluation.translating.translation_record import (
 
 PAPERS_METRIC, PAPERS_LINES = "tokenised BLEU newstest2014", 3003
 OUR_METRIC = "tokenised_bleu"
+OWN_TRAINING = "give --training the train.json of its own training, or leave it out"
 TRAINER = "`realformer-nmt train` writes it"
 
 
@@ -52,11 +54,11 @@ def run(request: ScoreRequest) -> int:
         return 0
     training = read_training(request.training) if request.training else None
     files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
-    check_unchanged(request.translation, translation)
-    checked = prove_trainings(request.training, training, translation)
+    origin = stage.new_origin()
+    models = unchanged_models(request.translation, translation)
+    checked = are_of_training(request, training, models)
     name = request.published or dataset(translation)
     figures = published.figures(name) if name else []
-    origin = stage.new_origin()
     with metrics.seeded(request.seed):
         scores = score(request, translation, *(read_lines(path) for path in files.values()))
     record = RunRecord(
@@ -65,7 +67,7 @@ def run(request: ScoreRequest) -> int:
         lines=translation.lines,
         scores=scores,
         published=[replace(figure, comparable_with=comparable(figure, translation, scores)) for figure in figures],
-        models=[model_record.describe(path, digest) for path, digest in checkpoints(translation)],
+        models=models,
         training=training,
         training_checked=checked,
         translation=translation,
@@ -123,26 +125,22 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
     return Stage("score", request.output, {**settings, "published": request.published or dataset(translation)}, inputs)
 
 
-def checkpoints(translation: TranslationRecord) -> list[tuple[Path, str]]:
-    """Return the checkpoints that translated, each with its hash."""
-    return list(zip(map(Path, translation.checkpoints), translation.checkpoint_sha256, strict=True))
-
-
-def prove_trainings(file: Path | None, training: TrainRecord | None, translation: TranslationRecord) -> bool | None:
-    """Return whether hashes prove that all checkpoints are of the training, if one is named.
-
-    A checkpoint of another training raises an error.
-    """
-    if file is None or training is None:
+def are_of_training(request: ScoreRequest, training: TrainRecord | None, models: Sequence[ModelRecord]) -> bool | None:
+    """Tell whether hashes show that all models are of the training, if one is named; refuse those of another."""
+    if request.training is None or training is None:
         return None
-    proven = [lineage.prove_training(path, digest, file, training) for path, digest in checkpoints(translation)]
-    return all(proven)
+    sources = [SourceCheckpoint(file=each.checkpoint, sha256=each.sha256, averaged=each.averaged) for each in models]
+    belongs.check(request.translation, sources, request.training, training, OWN_TRAINING)
+    return not belongs.unlisted(sources, training)
 
 
-def check_unchanged(folder: Path, translation: TranslationRecord) -> None:
+def unchanged_models(folder: Path, translation: TranslationRecord) -> list[ModelRecord]:
+    """Describe the models of a translation; refuse texts or checkpoints that have changed since it was made."""
     for name, recorded in translation.files.items():
         if not (folder / name).is_file() or sha256(folder / name) != recorded:
             raise UserError(f"{folder / name} is not what {RECORD} describes: translate again")
+    checkpoints = zip(translation.checkpoints, translation.checkpoint_sha256, strict=True)
+    return [model_record.describe(Path(path), digest) for path, digest in checkpoints]
 
 
 def score(

@@ -51,7 +51,8 @@ def scored(run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory
     record = folder / "runs" / "run.json"
     session = {"started": "2026-01-01T00:00:00+00:00", "seconds": 9000.0, "gpus": 8}
     training = {"protocol": "realformer", "sessions": [session], "wall_clock_hours": 2.5, "gpu_hours": 20.0}
-    checksummed_json.write(train, training)
+    listed = {sha256(path): path.name for path in run.glob("checkpoint*.pt")}
+    checksummed_json.write(train, {**training, "checkpoints": listed, "complete": True})
     assert called(average_command, run, "--best", 2, "--output", average) == 0
     corpus = ["--data", toy_corpus, "--subwords", "none"]
     decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]
@@ -116,6 +117,16 @@ def test_asked_again_it_is_done_and_keeps_no_other_trainings_hours(scored: Score
     with pytest.raises(UserError, match=r"run\.json was made with --training: give it again"):
         called(score, scored.translation, *scored.options[:-2])
     assert scored.record.read_bytes() == before
+
+
+def test_the_model_is_of_the_training_or_refused(scored: Scored, tmp_path: Path) -> None:
+    assert scored.content["training_checked"] is True
+    other = tmp_path / "train.json"
+    training = checksummed_json.read(Path(str(scored.options[-1])), "")
+    checksummed_json.write(other, {**training, "checkpoints": {"a": "checkpoint_last.pt"}})
+    options = [*scored.options[:-3], tmp_path / "run.json", "--training", other]
+    with pytest.raises(UserError, match=r"out is of another training than .*: checkpoint.*; give --training the train"):
+        called(score, scored.translation, *options)
 
 
 def test_another_model_under_the_same_name_is_refused(scored: Scored, run: Path, tmp_path: Path) -> None:

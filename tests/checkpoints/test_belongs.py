@@ -1,15 +1,43 @@
-"""An average beside its record and its run's training: as it was made, changed, or of another run."""
+"""Checkpoints and the records of trainings, their own and others': shown to belong, refused, or neither."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from realformer_nmt.checkpoints import model_in_run
+from realformer_nmt.checkpoints import belongs, model_in_run
 from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.files import checkpoint_fields
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json, records
 from realformer_nmt.common.files.records import Fingerprint, Origin
 from realformer_nmt.common.stages.provenance import fingerprint
+
+
+def member(sha256: str, *averaged: dict[str, Any]) -> dict[str, Any]:
+    return {"file": f"{sha256}.pt", "sha256": sha256, "averaged": list(averaged)}
+
+
+EXTRAS: dict[str, dict[str, Any]] = {
+    "of an average": {"averaged": [member("a"), member("b")]},
+    "of an average of averages": {"averaged": [member("a"), member("d", member("a"), member("b"))]},
+    "of an export": {"exported_from": member("c", member("a"), member("b"))},
+}
+
+
+@pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
+def test_hashes_lead_to_the_training(extra: dict[str, Any]) -> None:
+    """A training may have other checkpoints than those it lists before its end, or where it lists none."""
+    models = checkpoint_fields.sources(Path("model.pt"), {"extra_state": extra})
+    whole = TrainRecord(checkpoints={"a": "a.pt", "b": "b.pt"}, complete=True)
+    assert belongs.unlisted(models, whole) == belongs.strangers(models, whole) == []
+    other = replace(whole, checkpoints={"a": "a.pt"})
+    assert belongs.unlisted(models, other) == belongs.strangers(models, other) == ["b.pt"]
+    begun, bare = replace(other, complete=False), replace(other, checkpoints={})
+    assert belongs.unlisted(models, begun) == ["b.pt"]
+    assert belongs.strangers(models, begun) == belongs.strangers(models, bare) == []
 
 
 def make_run(folder: Path, sha256: str) -> Path:
