@@ -24,7 +24,7 @@ MOST = {
     "functions over 40 lines": 0,
     "lines of the package": 36_500,
     "lines of tests": 42_260,
-    "lines of reliability": 5_150,
+    "lines of reliability": 4_850,
     "lines of benchmarks": 2_050,
     "lines of tools": 505,
     "lines of tools/authors_code": 1_890,
