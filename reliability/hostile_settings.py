@@ -15,8 +15,8 @@ def settings(proof: Path) -> Iterator[tuple[str, Callable[[State], None]]]:
     here = f"{proof}/{MARK}"
     url = f"http://127.0.0.1:9/{MARK}"
     looked_up = f"${{oc.env:HOME}}/{MARK}"
-    for group_of, others in OTHERS.items():
-        for other in others.split():
+    for group_of, names in OTHERS.items():
+        for other in names.split():
             yield f"{group_of} {other}", put(group_of, {"_name": other, **dict.fromkeys(ACTING.split(), here)})
             options = Namespace(**{group_of: other}, _name=other, arch=other)
             yield f"{group_of} {other} of options", put(group_of, options)

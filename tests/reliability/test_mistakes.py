@@ -35,7 +35,6 @@ KINDS = """
     realformer-nmt average --output=
     realformer-nmt train -- --arch transformer
     realformer-nmt train -- --dropout 2
-    realformer-nmt compare own.toml
 """
 BEGINNINGS = {"fairseq": "fairseq-", "ours": "realformer-nmt"}
 COMMANDS = {

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from reliability import inputs, record
 from reliability.__main__ import TRIALS
-from reliability.trainings import REPOSITORY
 
 ABOUT = {"processor": "a CPU, 2 cores", "system": "Linux 6", "when": "2026-11-20", "versions": {"torch": "2.13.0"}}
 PAGE = "# Reliability\n\nWords.\n\n<!-- figures -->\nold\n<!-- end of figures -->\n\nMore words.\n"
@@ -41,4 +40,4 @@ def test_the_page_has_room_for_the_figures() -> None:
 
 
 def test_every_table_of_mistakes_is_a_file() -> None:
-    assert all((REPOSITORY / file).is_file() for file in inputs.TABLES.values())
+    assert all((record.REPOSITORY / file).is_file() for file in inputs.TABLES.values())
