@@ -135,7 +135,7 @@ def put_back(folder: Path) -> None:
 TROUBLES: dict[str, tuple[Callable[[Path], None], str]] = {
     "full disk": (lambda folder: fill(folder.parent), "No space left on device"),
     "read-only disk": (lock, "Read-only file system"),
-    "vanished folder": (lose, "has vanished since the training began"),
+    "vanished folder": (lose, "has disappeared since the training began"),
 }
 UPDATES = 40
 

@@ -31,14 +31,13 @@ def pickles(proof: Path) -> dict[str, bytes]:
 
 
 def calls(command: bytes) -> dict[str, bytes]:
-    return {
-        **{f"{module}.{attribute}": called(module, attribute, command) for module, attribute in CALLED},
-        **{
-            f"{module}.{attribute} made": name(module, attribute) + group(command) + b"\x81"
-            for module, attribute in CALLED
-        },
-        **{f"{module}.{attribute} named": name(module, attribute) for module, attribute in CALLED},
-    }
+    pickled = {}
+    for word in CALLED.split():
+        named = name(*word.split(":"))
+        pickled[word] = named + group(command) + b"R"
+        pickled[f"{word} made"] = named + group(command) + b"\x81"
+        pickled[f"{word} named"] = named
+    return pickled
 
 
 def arrays() -> dict[str, bytes]:
@@ -161,43 +160,13 @@ FOREIGN = (
     b"I1\n",
     b"\x8b\xff\xff\xff\xff",
 )
-CALLED = (
-    *(("os", "system"), ("posix", "system"), ("subprocess", "Popen"), ("shutil", "rmtree"), ("runpy", "_run_code")),
-    *(("__builtin__", "eval"), ("builtins", "exec"), ("__builtin__", "getattr"), ("__builtin__", "open")),
-    *(
-        ("__builtin__", "__import__"),
-        ("importlib", "import_module"),
-        ("functools", "partial"),
-        ("operator", "attrgetter"),
-    ),
-    *(("numpy", "ndarray"), ("numpy", "dtype"), ("numpy", "load"), ("numpy", "memmap"), ("numpy.dtypes", "Int64DType")),
-    *(("torch", "load"), ("torch", "Tensor"), ("torch", "device"), ("torch.nn.parameter", "Parameter")),
-    *(
-        ("torch.jit", "load"),
-        ("torch.hub", "load"),
-        ("torch.ops", "load_library"),
-        ("torch.serialization", "_get_layout"),
-    ),
-    *(
-        ("torch._utils", f"_rebuild_{kind}")
-        for kind in ("sparse_tensor", "nested_tensor", "qtensor", "wrapper_subclass")
-    ),
-    *(
-        ("torch._utils", f"_rebuild_{kind}")
-        for kind in ("meta_tensor_no_storage", "device_tensor_from_numpy", "tensor")
-    ),
-    *(("torch._tensor", "_rebuild_from_type_v2"), ("torch.storage", "UntypedStorage"), ("torch", "FloatStorage")),
-    *(("omegaconf.omegaconf", "OmegaConf"), ("omegaconf.base", "Metadata"), ("omegaconf.base", "ContainerMetadata")),
-    *(("omegaconf.nodes", "StringNode"), ("omegaconf.nodes", "EnumNode"), ("typing", "Any"), ("__builtin__", "dict")),
-    *(("collections", "defaultdict"), ("collections", "Counter"), ("__builtin__", "set"), ("__builtin__", "complex")),
-    *(("__builtin__", "bytearray"), ("_codecs", "decode"), ("codecs", "open"), ("copy_reg", "_reconstructor")),
-    *(("fairseq.data.dictionary", "Dictionary"), ("fairseq.utils", "import_user_module"), ("_io", "FileIO")),
-    *(
-        ("fairseq.distributed.utils", "_TensorPlaceholder"),
-        ("realformer_nmt.checkpoints.files.rebuilders", "Values"),
-        ("types", "CodeType"),
-    ),
-)
+# The reader knows 15 names and refuses any other in one place: one name of a kind stands for all
+CALLED = """
+    os:system __builtin__:eval __builtin__:getattr __builtin__:bytearray functools:partial numpy:ndarray numpy:load
+    torch:load torch:Tensor torch._utils:_rebuild_sparse_tensor torch._tensor:_rebuild_from_type_v2
+    torch.storage:UntypedStorage omegaconf.omegaconf:OmegaConf omegaconf.base:Metadata collections:defaultdict
+    copy_reg:_reconstructor fairseq.utils:import_user_module realformer_nmt.checkpoints.files.rebuilders:Values
+"""
 
 
 def packed(pickled: bytes) -> bytes:

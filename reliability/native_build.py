@@ -1,12 +1,8 @@
-"""The kernels in C, built with gcc's sanitisers of addresses and of undefined behaviour, in a folder of their own.
-
-python -m reliability.native_build FOLDER
-"""
+"""The kernels in C, built with gcc's sanitisers of addresses and of undefined behaviour, in a folder of their own."""
 
 import os
 import shutil
 import subprocess
-import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -65,7 +61,3 @@ def _run(command: list[str]) -> str:
     if finished.returncode:
         raise UserError(f"{' '.join(command[:1])} ended with {finished.returncode}:\n{finished.stderr[-2000:]}")
     return finished.stdout
-
-
-if __name__ == "__main__":
-    print(build(Path(sys.argv[1])))

@@ -26,7 +26,6 @@ TITLES = {
     "data-bins": "Hostile data-bins",
     "files": "Hostile grids, protocols, manifests and records",
     "swaps": "Files of another run",
-    "outside": "Hostile servers, archives and names",
     "outputs": "Files that are not theirs",
     "modules": "Modules of the current folder",
 }

@@ -32,12 +32,9 @@ KINDS = """
     realformer-nmt protocol small_bert --layers 6-6
     realformer-nmt protocol small --corpus nope
     realformer-nmt protocol small --corpus absent.toml
-    realformer-nmt archs --vocabulary 999999999999999999999
     realformer-nmt average --output=
     realformer-nmt train -- --arch transformer
     realformer-nmt train -- --dropout 2
-    realformer-nmt train --tokens-a-step 0
-    realformer-nmt compare odd1.toml
 """
 BEGINNINGS = {"fairseq": "fairseq-", "ours": "realformer-nmt"}
 COMMANDS = {
@@ -54,8 +51,6 @@ COMMANDS = {
 def folder(once: Once, toy_corpus: Path) -> Path:
     def build(folder: Path) -> None:
         bad_files.write(folder, toy_corpus)
-        for name, text in mistakes.GRIDS.items():
-            (folder / name).write_text(text)
         os.mkfifo(folder / "pipe")
         (folder / "co:lon").symlink_to(folder / "data")
         (folder / "co:lon.pt").symlink_to(folder / "good.pt")

@@ -194,7 +194,7 @@ class Grid:
     @property
     def drawn(self) -> str:
         numbers = bool((self.train or {}).get("regression-target"))
-        return self.metric or next(iter(metric_table.drawn(self.task, numbers)))
+        return next(iter(metric_table.drawn(self.task, numbers))) if self.metric is None else self.metric
 
     def cells(self) -> Iterator[Named]:
         return name_cells(self.families, self.layers, self.seeds, self.axes or {})

@@ -128,7 +128,7 @@ def test_the_attacks_are_on_what_loads(good: Path) -> None:
 
 
 def test_a_hostile_pickle_is_refused_by_every_reader_and_runs_nothing(tmp_path: Path) -> None:
-    assert attacks_checkpoints.refuse_pickles(tmp_path) > 1000
+    assert attacks_checkpoints.refuse_pickles(tmp_path) > 900
 
 
 def test_a_flip_is_refused_or_is_no_matter(good: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ REFUSED = {
     PLAIN + "seed = [1]": "key seed is not one of",
     PLAIN + "seeds = [1, -1]": "seeds: -1: allowed is 0 to 4,294,967,295",
     PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
+    PLAIN + "metric = ''": "metric  is not one of bleu",
     PLAIN + "retries = -1": "retries: -1: allowed is a whole number, 0 or more",
     PLAIN + "subsets = ['../test']": "'../test': allowed is a plain name",
     PLAIN + "subsets = ['test', 'test1']\n[data]\nfolder = 'x'\nsubwords = 'none'\nreference = 'x'": (
