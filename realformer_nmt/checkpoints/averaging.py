@@ -10,7 +10,7 @@ from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 from torch import Tensor
 
-from realformer_nmt.checkpoints import selection, validation
+from realformer_nmt.checkpoints import origins, selection, validation
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
 from realformer_nmt.checkpoints.files import checkpoint_fields
@@ -192,7 +192,7 @@ def member(path: Path, state: Checkpoint) -> ValidatedCheckpoint:
         sha256=sha256(path),
         epoch=checkpoint_fields.epochs(state),
         updates=checkpoint_fields.updates(state),
-        averaged=checkpoint_fields.sources(path, state) or UNSET,
+        averaged=origins.sources(path, state) or UNSET,
     )
     return ValidatedCheckpoint(source, validation.stored(state), validation.meters(state))
 
@@ -202,6 +202,6 @@ def checkpoint(newest: Checkpoint, model: dict[str, Tensor], members: list[Valid
     members = sorted(members, key=lambda member: (member.source.updates or 0, member.source.file))
     scores = validation.history([(member.metric, member.meters) for member in members])
     averaged = [replace(member.source, validation=score) for member, score in zip(members, scores, strict=True)]
-    extra = {**(newest.get("extra_state") or {}), "val_loss": None, checkpoint_fields.AVERAGED: to_builtins(averaged)}
-    extra.pop(checkpoint_fields.EXPORTED, None)
+    extra = {**(newest.get("extra_state") or {}), "val_loss": None, origins.AVERAGED: to_builtins(averaged)}
+    extra.pop(origins.EXPORTED, None)
     return {**newest, "model": model, "extra_state": extra}

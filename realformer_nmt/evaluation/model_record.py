@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict, replace
 
-from realformer_nmt.checkpoints import validation
+from realformer_nmt.checkpoints import origins, validation
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.checkpoints.model_description import ModelDescription
@@ -22,7 +22,7 @@ def describe(path: Path, translated: str) -> ModelRecord:
     if translated != digest:
         raise UserError(f"{path} has changed since the translation: translate again")
     history = validation.history([(validation.stored(state), validation.meters(state))])
-    averaged = checkpoint_fields.sources(path, state)
+    averaged = origins.sources(path, state)
     hours = training_hours(state)
     description = {**asdict(architecture(path, state)), "updates": checkpoint_fields.updates(state)}
     return ModelRecord(

@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 from msgspec import UNSET, to_builtins
 
+from realformer_nmt.checkpoints import origins
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
-from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.configuration import general
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.exporting import as_stock_transformer
@@ -25,7 +25,7 @@ def write(source: LoadedRun, folder: Path, _precision: str) -> None:
         updates=source.updates,
         averaged=list(source.members) or UNSET,
     )
-    state["extra_state"][checkpoint_fields.EXPORTED] = to_builtins(origin)
+    state["extra_state"][origins.EXPORTED] = to_builtins(origin)
     with (folder / FILE).open("wb") as file:  # of a path torch hides the system's error, such as a full disk
         torch.save(state, file)
     source.copy_words(folder)

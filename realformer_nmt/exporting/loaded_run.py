@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from realformer_nmt.analysis import loaded_model
-from realformer_nmt.checkpoints import inspection, model_in_run
+from realformer_nmt.checkpoints import inspection, model_in_run, origins
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
@@ -95,7 +95,7 @@ def load(model: Path, options: CorpusOptions) -> LoadedRun:
     check_subwords(corpus)
     loaded = loaded_model.load(path.name, path, inspection.build)
     check_plain_attention(path, loaded.options)
-    members = checkpoint_fields.sources(path, state)
+    members = origins.sources(path, state)
     source = LoadedRun(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes, members)
     loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
     return source

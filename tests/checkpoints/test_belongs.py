@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from realformer_nmt.checkpoints import belongs, model_in_run
+from realformer_nmt.checkpoints import belongs, model_in_run, origins
 from realformer_nmt.checkpoints.average_record import AverageRecord
-from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json, records
@@ -30,7 +29,7 @@ EXTRAS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
 def test_hashes_lead_to_the_training(extra: dict[str, Any]) -> None:
     """A training may have other checkpoints than those it lists before its end, or where it lists none."""
-    models = checkpoint_fields.sources(Path("model.pt"), {"extra_state": extra})
+    models = origins.sources(Path("model.pt"), {"extra_state": extra})
     whole = TrainRecord(checkpoints={"a": "a.pt", "b": "b.pt"}, complete=True)
     assert belongs.unlisted(models, whole) == belongs.strangers(models, whole) == []
     other = replace(whole, checkpoints={"a": "a.pt"})

@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from msgspec import convert
 
-from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files import reading
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.parts import PARTS
 
-AVERAGED, EXPORTED = "averaged", "exported_from"  # keys of extra_state: the checkpoints that this one was made from
 Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
 # The options that decide what a model computes; others, such as dropout, only matter in training
 CHOICES = (
@@ -105,14 +101,6 @@ def epochs(state: Checkpoint) -> int | None:
     iterator = table(table(state.get("extra_state")).get("train_iterator"))
     begun = iterator.get("epoch")
     return begun - (iterator.get("iterations_in_epoch") == 0) if isinstance(begun, int) else None
-
-
-def sources(path: Path, state: Checkpoint) -> list[SourceCheckpoint]:
-    """Return the checkpoints that an average or an export was made from, and none for any other checkpoint."""
-    extra = table(state.get("extra_state"))
-    members = [extra[EXPORTED]] if EXPORTED in extra else extra.get(AVERAGED) or []
-    with expected(path, "give a checkpoint of `realformer-nmt average`"):
-        return convert(members, list[SourceCheckpoint])
 
 
 def table(value: object) -> Options:

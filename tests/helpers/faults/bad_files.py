@@ -187,11 +187,15 @@ def sealed(record: dict[str, Any]) -> str:
 def translations(folder: Path) -> None:
     text = (folder / "ok.de").read_bytes()
     files = {"hypotheses.txt": hashlib.sha256(text).hexdigest()}
-    model = {"checkpoints": ["gone.pt"], "checkpoint_sha256": ["0"]}
+    model = {
+        "checkpoints": ["good.pt"],
+        "checkpoint_sha256": [hashlib.sha256((folder / "good.pt").read_bytes()).hexdigest()],
+    }
     translation = translation_records.record(**model, subset="test", lines=60, files=files)
     good = to_builtins(translation)
     records = {
         "hyp": sealed(good),
+        "hyp_gone": sealed({**good, "checkpoints": ["gone.pt"]}),
         "hyp_cut": json.dumps(good)[:40],
         "hyp_list": "[]",
         "hyp_half": sealed({name: value for name, value in good.items() if name != "files"}),

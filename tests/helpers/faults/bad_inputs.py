@@ -147,7 +147,7 @@ SCORES = _of(
     ),
     ("reference missing", "hyp --reference absent", r"absent: no such file"),
     ("reference no UTF-8", "hyp --reference latin1", r"latin1, line 2: not UTF-8"),
-    ("checkpoint gone", "hyp --reference ok.de --bootstrap 0", r"gone\.pt: no such file"),
+    ("checkpoint gone", "hyp_gone --reference ok.de --bootstrap 0", r"gone\.pt: no such file"),
     ("no such source", "hyp --reference ok.de --source absent", r"absent: no such file"),
     (
         "another's record",
