@@ -27,9 +27,9 @@ FLAGS = {
     "optimizer": """optimizer lr adam-betas adam-eps weight-decay momentum use-old-adam fp16-adam-stats
         radam-untractable-momentum clip-norm update-freq stop-min-lr skip-remainder-batch""",
     "schedule": """lr-scheduler warmup-updates warmup-init-lr end-learning-rate total-num-update min-lr t-mult
-        lr-period-updates lr-shrink lr-patience lr-threshold force-anneal power max-lr shrink-min lr-deacy-period
+        lr-period-updates lr-shrink force-anneal power max-lr shrink-min lr-deacy-period
         lr-decay decay-steps hold-steps warmup-steps init-lr-scale final-lr-scale phase-ratio max-epoch max-update
-        stop-time-hours patience""",
+        patience""",
     "batches": """max-tokens batch-size required-batch-size-multiple required-seq-len-multiple num-workers
         data-buffer-size max-tokens-valid batch-size-valid max-valid-steps curriculum grouped-shuffling
         skip-invalid-size-inputs-valid-test update-epoch-batch-itr update-ordered-indices-seed""",
@@ -39,10 +39,10 @@ FLAGS = {
         keep-last-epochs keep-best-checkpoints no-epoch-checkpoints no-last-checkpoints no-save
         no-save-optimizer-state""",
     "precision": """seed fp16 bf16 memory-efficient-fp16 memory-efficient-bf16 fp16-no-flatten-grads fp16-init-scale
-        fp16-scale-window fp16-scale-tolerance min-loss-scale threshold-loss-scale amp amp-batch-retries
-        amp-init-scale amp-scale-window on-cpu-convert-precision empty-cache-freq""",
-    "others": """log-interval no-progress-bar heartbeat-timeout store-ema ema-decay ema-start-update ema-update-freq
-        ema-fp32 bucket-cap-mb find-unused-parameters broadcast-buffers""",
+        fp16-scale-window fp16-scale-tolerance min-loss-scale threshold-loss-scale amp
+        on-cpu-convert-precision empty-cache-freq""",
+    "others": """log-interval no-progress-bar heartbeat-timeout bucket-cap-mb find-unused-parameters
+        broadcast-buffers""",
 }
 TASK_FLAGS = tuple(flag for task in TASKS.values() for flag in task.flags)
 ALLOWED = frozenset(SIZES).union(PART_FLAGS, TASK_FLAGS, *(flags.split() for flags in FLAGS.values()))
