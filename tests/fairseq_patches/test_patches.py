@@ -26,8 +26,6 @@ ANSWERS = {  # probe: patch, stock fairseq's answer, the patched one's
     "warnings_shown": ("quieten_warnings", ["FutureWarning", "UserWarning"], ["UserWarning"]),
     "good_loads_and_bad_does_not_run": ("read_checkpoints_safely", False, True),
     "model_on_the_cpu": ("wrap_models_on_the_cpu", "fails", "ModuleProxyWrapper"),
-    "list_gathered": ("gather_lists_on_the_cpu", "fails", [{"sentences": 3}]),
-    "empty_batch_validated": ("validate_uneven_shares", "fails", [0.0, 0, {}]),
 }
 ALLOWED = ("numpy_of_either_version_loads", "broadcast_state_loads")
 

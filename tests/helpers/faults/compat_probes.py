@@ -19,15 +19,12 @@ from typing import Any
 import numpy as np
 import torch
 from fairseq import checkpoint_utils, options
-from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.data import bucket_pad_length_dataset, data_utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed_utils
 from fairseq.logging import progress_bar
 from fairseq.optim import FP16Optimizer
-from fairseq.tasks.fairseq_task import FairseqTask
 from faults.rank_probes import (
-    list_gathered,
     model_on_the_cpu,
     spawn,
     spawn_with_init_method,
@@ -166,11 +163,6 @@ def broadcast_state_loads() -> bool:
     return bool(distributed_utils.torch.load(buffer, map_location="cpu"))
 
 
-def empty_batch_validated() -> list[Any]:
-    criterion = CrossEntropyCriterion(argparse.Namespace(target_dictionary=None), sentence_avg=False)
-    return list(FairseqTask.valid_step(object.__new__(FairseqTask), {}, nn.Linear(2, 2), criterion))
-
-
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
     lengths_in_two_buckets,
@@ -183,8 +175,6 @@ PROBES: tuple[Callable[[], Any], ...] = (
     numpy_of_either_version_loads,
     broadcast_state_loads,
     model_on_the_cpu,
-    list_gathered,
-    empty_batch_validated,
 )
 
 
