@@ -5,7 +5,6 @@ fairseq_patches/test_patches.py holds the answers side by side: what stock fairs
 """
 
 import argparse
-import io
 import json
 import logging
 import os
@@ -21,7 +20,6 @@ import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data import bucket_pad_length_dataset, data_utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.distributed import utils as distributed_utils
 from fairseq.logging import progress_bar
 from fairseq.optim import FP16Optimizer
 from faults.rank_probes import (
@@ -32,7 +30,6 @@ from faults.rank_probes import (
     torchrun,
     torchrun_with_world_size,
 )
-from omegaconf import OmegaConf
 from torch import nn
 
 
@@ -135,34 +132,6 @@ def _load(path: Path) -> dict[str, Any]:
         return checkpoint_utils.torch.load(file, map_location="cpu")
 
 
-def numpy_of_either_version_loads() -> bool:
-    """BLEU counts among the meters, as numpy 1.26 and numpy 2 name their parts."""
-    pickled = io.BytesIO()
-    torch.save({"counts": np.arange(4)}, pickled, _use_new_zipfile_serialization=False)
-    written = pickled.getvalue()
-    variants = [
-        written.replace(old, new) for old, new in ((b"numpy._core.", b"numpy.core."), (b"numpy.core.", b"numpy._core."))
-    ]
-    return all(_answer(lambda one=one: _same(checkpoint_utils.torch.load(io.BytesIO(one)))) is True for one in variants)
-
-
-def _same(loaded: dict[str, np.ndarray]) -> bool:
-    return loaded["counts"].tolist() == [0, 1, 2, 3]
-
-
-def broadcast_state_loads() -> bool:
-    """Load what rank 0 sends when a distributed run resumes."""
-    sent = {
-        "cfg": OmegaConf.create({"model": argparse.Namespace(width=1), "lr": [0.1]}, flags={"allow_objects": True}),
-        "model": distributed_utils._TensorPlaceholder(0),
-        "counts": np.arange(4.0),
-    }
-    buffer = io.BytesIO()
-    torch.save(sent, buffer)
-    buffer.seek(0)
-    return bool(distributed_utils.torch.load(buffer, map_location="cpu"))
-
-
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
     lengths_in_two_buckets,
@@ -172,8 +141,6 @@ PROBES: tuple[Callable[[], Any], ...] = (
     root_logger_level,
     warnings_shown,
     good_loads_and_bad_does_not_run,
-    numpy_of_either_version_loads,
-    broadcast_state_loads,
     model_on_the_cpu,
 )
 
