@@ -55,16 +55,6 @@ def test_how_far_disturbed_weights_move_the_output() -> None:
     says(PAGE, f"Disturbed weights move Post-LN's output {ratios} times as far as Pre-LN's")
 
 
-def test_trained_models_alone_have_the_rows_about_them() -> None:
-    alone = table(ClaimsRecord(trained=MEASURED.trained)).splitlines()
-    trained = {claim.predicted for claim in CLAIMS if claim.of == "trained"}
-    assert alone == [
-        line
-        for line in table(MEASURED).splitlines()
-        if "---" in line or "predicted" in line or line.split(" | ")[1] in trained
-    ]
-
-
 def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_path: Path) -> None:
     filled = once("analysis", analysed.Analysis(once("analysed_models", analysed.Models(toy_corpus))))
     page, file = tmp_path / "claims.md", tmp_path / "claims.json"
