@@ -21,7 +21,6 @@ from reliability import (
     attacks_checkpoints,
     attacks_databins,
     attacks_files,
-    attacks_modules,
     attacks_outputs,
     disks,
     fuzzing,
@@ -113,7 +112,6 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "data-bins": attacks_databins.attack,
     "files": attacks_files.attack,
     "checkpoints": attacks_checkpoints.attack,
-    "modules": attacks_modules.attack,
 }
 
 

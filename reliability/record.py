@@ -25,7 +25,6 @@ TITLES = {
     "data-bins": "Hostile data-bins",
     "files": "Hostile grids, protocols and manifests",
     "outputs": "Files that are not theirs",
-    "modules": "Modules of the current folder",
 }
 GENERATED = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.S)
 
