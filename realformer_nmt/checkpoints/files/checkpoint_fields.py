@@ -14,6 +14,7 @@ from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.model.parts import PARTS
 
 Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
+PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens")
 # The options that decide what a model computes; others, such as dropout, only matter in training
 CHOICES = (
     *FAMILY_OPTIONS,
@@ -28,9 +29,7 @@ CHOICES = (
     "encoder_learned_pos",
     "decoder_attention_heads",
     "decoder_learned_pos",
-    "encoder_attention_pattern",
-    "encoder_window",
-    "encoder_global_tokens",
+    *PATTERNS,
     "encoder_relative_positions",
     "encoder_normalize_before",
     "decoder_normalize_before",
@@ -41,10 +40,6 @@ CHOICES = (
     "share_decoder_input_output_embed",
     "share_all_embeddings",
 )
-
-# What models do whose checkpoints are older than these options
-PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}
-BEFORE = {**PATTERNS, "encoder_relative_positions": 0, "norm": "layer"}
 
 
 def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> Checkpoint:
@@ -74,7 +69,7 @@ def of_this_package(state: Checkpoint) -> bool:
 
 def choices(state: Checkpoint) -> Options:
     """Return the options that decide what the model computes."""
-    model_options = {**BEFORE, **options(state)}
+    model_options = options(state)
     return {name: model_options[name] for name in CHOICES if name in model_options}
 
 

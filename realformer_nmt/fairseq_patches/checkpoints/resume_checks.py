@@ -12,7 +12,7 @@ from fairseq.trainer import Trainer
 
 from realformer_nmt import tasks
 from realformer_nmt.checkpoints.files import integrity, reading
-from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
+from realformer_nmt.checkpoints.files.checkpoint_fields import CHOICES, PATTERNS, options
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
@@ -138,7 +138,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
     check_same_task(path, trainer, state)
     if "residual_topology" not in model:
         return  # a model of another package
-    saved = {**BEFORE, **options(state)}
+    saved = options(state)
     finetuning = begins_finetuning(trainer, path)
     ignored = PATTERNS if finetuning else ()  # ETC is finetuned from RoBERTa, which has another pattern
     for name in COMPARED:
