@@ -15,20 +15,16 @@ from realformer_nmt.fairseq_patches.checkpoints import (
 from realformer_nmt.fairseq_patches.data import batches, data_bin, dictionary_checks, numpy_names
 from realformer_nmt.fairseq_patches.decoding import shortlist
 from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet, time_left
-from realformer_nmt.fairseq_patches.options import architectures, letter_encodings, literal_options, option_ranges
+from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
-    amp,
     best_metric,
     bf16,
     divergence,
-    moving_average,
     multilingual_updates,
     patience,
-    plateau,
     rank_timeout,
     ranks,
     stop_at_max_update,
-    stop_time,
     weight_lists,
 )
 
@@ -43,7 +39,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     hub.unpack_within_a_folder,
     hub.ask_for_the_files_of_a_bpe,
     literal_options.evaluate_plain_values_alone,
-    letter_encodings.offer_bytes_and_characters,
     bf16.train_in_bf16_without_tpu,
     bf16.decode_in_bf16,
     bf16.resume_with_the_fp32_weights,
@@ -51,11 +46,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     weight_lists.copy_weights_together,
     weight_lists.clear_gradients_together,
     weight_lists.measure_gradients_together,
-    amp.autocast_train_steps,
-    amp.end_where_no_scale_is_left,
-    amp.undo_the_loss_scale_once,
-    amp.take_the_options_of_the_loss_scale,
-    amp.resume_with_the_loss_scale,
     shortlist.search_a_shortlist,
     option_ranges.check_every_option,
     best_metric.try_the_best_metric,
@@ -80,13 +70,9 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     embedding_transfer.carry_embeddings,
     save_dir_lock.lock_save_dir,
     stop_at_max_update.end_at_max_update,
-    stop_time.count_the_hours_of_this_training,
-    stop_time.end_at_the_stop_time,
     patience.save_the_patience,
     patience.resume_with_the_patience,
     patience.end_at_the_patience,
-    plateau.resume_with_the_epochs_of_lr_patience,
-    plateau.follow_the_last_validation,
     elastic_resume.note_the_ranks,
     elastic_resume.resume_on_other_ranks,
     ranks.refuse_ranks_that_train_alone,
@@ -96,9 +82,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     ranks.gather_lists_on_the_cpu,
     ranks.validate_uneven_shares,
     rank_timeout.limit_the_wait,
-    moving_average.copy_other_state,
-    moving_average.average_tied_weights_once,
-    moving_average.average_after_the_same_updates,
     multilingual_updates.pass_on_the_number_of_updates,
     multilingual_updates.average_the_gradients_of_every_pair,
     divergence.note_divergence,

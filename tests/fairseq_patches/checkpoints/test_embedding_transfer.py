@@ -120,7 +120,6 @@ def test_a_training_that_goes_on_takes_its_own_weights(
         ),
         (["--finetune-from-model", "MODEL", "--carry-embeddings", "absent"], "absent/dict.src.txt"),
         (["--carry-embeddings", "OLD"], "--carry-embeddings OLD needs --finetune-from-model FILE"),
-        (["--finetune-from-model", "MODEL", "--carry-embeddings", "OLD", "--store-ema"], "and --store-ema exclude"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
