@@ -107,8 +107,6 @@ def innermost(error: BaseException) -> tuple[str, str]:
 
 
 def of_system(error: OSError) -> str:
-    if error.filename is None and error.errno == errno.ENOENT and is_gone():
-        return "the current folder is gone: change to one that exists, and run this again"
     if error.errno == errno.EPIPE:
         return "the program that read the output has ended; write the output to a file, or read all of it"
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "a file"
@@ -131,15 +129,6 @@ def place_in(folder: Path, error: BaseException) -> str | None:
         places.append((error.filename or "", error.lineno))
     inside = [f"{file}, line {line}" for file, line in places if folder.absolute() in Path(file).parents]
     return inside[-1] if inside else None
-
-
-def is_gone() -> bool:
-    """Tell whether the current folder was removed."""
-    try:
-        Path.cwd()
-    except OSError:
-        return True
-    return False
 
 
 def fallback_message(error: BaseException) -> str:

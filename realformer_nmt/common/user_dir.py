@@ -17,8 +17,6 @@ def check(folder: Path) -> None:
     if not (folder / "__init__.py").is_file():
         raise UserError(f"{FLAG} {folder}: no Python package; give a folder with an __init__.py")
     name, place = folder.absolute().name, str(folder.absolute() / "__init__.py")
-    if "." in name:
-        raise UserError(f"{FLAG} {folder}: Python imports no folder with a dot in its name; rename the folder")
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) == place:
         return
     spec = importlib.util.find_spec(name)

@@ -1,16 +1,20 @@
 """Parallel processes of one translation, each with its share of the batches and of the cores."""
 
 import contextlib
+import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import torch
 from tqdm import tqdm
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.processes.worker_process import WorkerProcess, begin
+from realformer_nmt.common.processes.parent_death_signal import end_with_parent
+from realformer_nmt.common.processes.unrepeated_script import unrepeated_script
 
 THREADS = "OMP_NUM_THREADS"
 POLL_INTERVAL = 0.2  # seconds
@@ -47,8 +51,38 @@ def _threads(jobs: int) -> int:
     return max(1, cores // jobs)
 
 
+def begin(work: Callable[[], object], log: Path, threads: int, on_gpu: bool) -> BaseProcess:
+    """Start the function in another process, with its output appended to `log`.
+
+    A fork is used where it is safe, because new imports take seconds. It is not safe with torch's threads, a GPU's
+    driver or macOS's libraries: these do not survive a fork.
+    """
+    forks = sys.platform == "linux" and threads == 1 and not on_gpu
+    kind = multiprocessing.get_context("fork").Process if forks else multiprocessing.get_context("spawn").Process
+    process: BaseProcess = kind(target=_run, args=(work, log, threads))
+    with unrepeated_script():
+        process.start()
+    return process
+
+
+def _run(work: Callable[[], object], log: Path, threads: int) -> None:
+    end_with_parent()
+    torch.set_num_threads(threads)
+    with log.open("ab") as output, Path(os.devnull).open("r+b") as nothing:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+    try:
+        work()
+    except Exception:
+        sys.excepthook(*sys.exc_info())  # which prints one line in fairseq-generate
+        sys.exit(1)
+
+
 def _exit_codes(
-    processes: Sequence[WorkerProcess], translated: Iterator[int], sentences: int
+    processes: Sequence[BaseProcess], translated: Iterator[int], sentences: int
 ) -> Iterator[tuple[int, int]]:
     """Yield each job's number and exit status as soon as it ends; a progress bar shows the sentences on a terminal."""
     running = dict(enumerate(processes))

@@ -94,6 +94,35 @@ def test_a_job_that_fails_ends_the_others(tmp_path: Path) -> None:
         parallel_jobs.fill(fail_second, 3, tmp_path, 3, FILE)
 
 
+def refuse() -> None:
+    print("nobody reads this")
+    print("first", file=sys.stderr)
+    sys.exit("refused")
+
+
+def be_killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True], ids=["forked", "anew"])
+@pytest.mark.parametrize(
+    ("work", "status", "last_lines"),
+    [
+        (os.getpid, 0, []),
+        (refuse, 1, ["first", "refused"]),
+        (be_killed, -signal.SIGKILL, []),
+    ],
+)
+def test_what_it_says_and_how_it_ends_is_known(
+    work: Callable[[], object], status: int, last_lines: list[str], on_gpu: bool, tmp_path: Path
+) -> None:
+    process = parallel_jobs.begin(work, tmp_path / "log", 1, on_gpu)
+    process.join(timeout=60)
+    assert process.exitcode == status
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[len(lines) - len(last_lines) :] == last_lines
+
+
 notes: list[str] = []
 
 
