@@ -22,7 +22,7 @@ BASES = {  # a row's own words come after these, and win; a name at its beginnin
     "realformer-nmt compare": "--folder cells --prepared prep --plan",
 }
 
-OUT_OF_RANGE = {  # numbers that train nonsense, or for ever; option_ranges has each option's range
+OUT_OF_RANGE = {  # numbers that train nonsense, or for ever; fairseq_options.py has each option's range
     "fairseq-train": """
         --dropout : 2 -0.1 nan inf
         --arch transformer --dropout | --suppress-crashes --dropout : 2
@@ -62,7 +62,6 @@ OUT_OF_RANGE = {  # numbers that train nonsense, or for ever; option_ranges has 
     """,
     "fairseq-interactive": """
         --max-tokens 5 --buffer-size 3 --batch-size : 4
-        --nbest : 3
         --lenpen : nan
     """,
     "fairseq-validate": "--max-tokens : 0 1",
@@ -299,7 +298,6 @@ NOT_TOGETHER = {  # possible each, but not with one another, with this model or 
     """,
     "fairseq-interactive": "--bpe : sentencepiece",
     "fairseq-preprocess": """
-        --source-lang en --target-lang en
         --srcdict data/dict.src.txt --joined-dictionary --tgtdict data/dict.tgt.txt
     """,
     "realformer-nmt train": """

@@ -38,6 +38,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "bpe": ("subword_nmt", "sentencepiece", "fastbpe", "characters", "bytes"),
     "tokenizer": ("moses", "nltk", "space"),
 }
+PACKAGES = ("fairseq", "realformer_nmt")
 LATER = ("decoding_precision",)  # options of models that older checkpoints do not have
 # The settings that may hold the name of a group's component: newer checkpoints have _name, older ones the option
 NAME_FIELDS = {"model": ("_name", "arch"), **{group: ("_name", group) for group in KNOWN if group != "model"}}
@@ -74,7 +75,16 @@ def registry(group: str) -> Mapping[str, type]:
 
 
 def is_of_plug_in(component: type) -> bool:
-    return component.__module__.split(".")[0] != "fairseq"
+    return package_of(component) != "fairseq"
+
+
+def own_components(group: str) -> Mapping[str, type]:
+    """Return the components of a group that are neither fairseq's nor of this package."""
+    return {name: each for name, each in registry(group).items() if package_of(each) not in PACKAGES}
+
+
+def package_of(component: type) -> str:
+    return component.__module__.partition(".")[0]
 
 
 def dataclass_fields(component: type) -> tuple[dataclasses.Field[Any], ...] | None:

@@ -34,6 +34,7 @@ READ = """
     train --data
     train --from
     train --carry-embeddings
+    translate --input
     translate --prepared
     translate --data
     translate --subwords-folder

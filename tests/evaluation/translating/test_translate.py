@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.metrics.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.translating import translate, translation, translation_record
+from realformer_nmt.evaluation.translating.generation import Generated
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.kernels.precision import FORMS, supported
 
@@ -93,6 +96,24 @@ def test_text_from_standard_input_and_packed(
     assert done.stdout.decode().split("\n") == [*of_1001[698:703], ""]
     (tmp_path / "text.gz").write_bytes(gzip.compress(text))
     assert translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text.gz") == of_1001[698:703]
+
+
+def test_another_text_on_standard_input_is_another_input(
+    toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fixed = [saved.save(tmp_path / "a.pt", saved.state(toy_corpus)), "--data", toy_corpus, "--subwords", "none"]
+    request = argv.read(TranslateRequest, *fixed, "--input", "-", "--output", tmp_path / "out")
+
+    def copied(request: TranslateRequest, *_: object) -> Generated:
+        lines = read_lines(request.input or Path())
+        return Generated(lines, None, lines)
+
+    monkeypatch.setattr(translation, "translate", copied)
+    for text in ("a b\n", "a b\n", "b a\n"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        with pytest.raises(UserError, match="input is another file") if text == "b a\n" else nullcontext():
+            request.run()
+    assert read_lines(tmp_path / "out" / translation_record.HYPOTHESES) == ["a b"]
 
 
 def test_a_runs_folder_is_its_model(tmp_path: Path) -> None:
