@@ -9,6 +9,7 @@ import pytest
 import torch
 from fairseq import tasks
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
+from fairseq.data import bucket_pad_length_dataset
 from fairseq.models.transformer import TransformerModel
 from fixture_types import Command
 from omegaconf import OmegaConf
@@ -60,3 +61,9 @@ def test_a_training_of_stock_s_model_has_few_shapes(
     assert shapes < batches < pairs
     losses = [float(loss) for loss in re.findall(r"\| train \| .*?\bloss ([\d.]+)", done.stdout)]
     assert losses[1] < losses[0]
+
+
+@pytest.mark.stock
+def test_stock_fairseq_still_fails_to_cut_lengths_into_buckets() -> None:
+    with pytest.raises(TypeError, match="interpolation"):
+        bucket_pad_length_dataset.get_buckets([3, 4, 4, 9, 12], 2)
