@@ -120,3 +120,18 @@ def test_cost_of_other_precisions_with_kernels_in_c() -> None:
         spans = [f"{fmean(some):+.2f} ({span(some, '+.2f')})" for some in differences]
         lines.append(row(f"{corpus}, {models}", len(differences[0]), f"{of_corpus['int8'][0]['lines']:,}", *spans))
     assert table(SPEED, "(precisions_native.json)") == lines
+
+
+def test_shapes_of_batches() -> None:
+    rows = [
+        row(
+            corpus["corpus"],
+            f"`{cut['batching']}`" if cut["batching"].startswith("--") else cut["batching"],
+            f"{cut['shapes']:,}",
+            f"{100 * cut['padding']:.1f} %",
+            f"{cut['real_tokens_a_batch']:,}",
+        )
+        for corpus in record("batch_shapes")["corpora"]
+        for cut in corpus["rows"]
+    ]
+    assert table(PERFORMANCE, "(results/batch_shapes.json)") == rows
