@@ -20,7 +20,7 @@ Lengths = NDArray[np.int64]
 logger = logging.getLogger(__name__)
 
 
-class LadderDataset(BaseWrapperDataset):  # type: ignore[misc]
+class LadderDataset(BaseWrapperDataset):
     """Pairs of sentences in batches of few shapes; a pair longer than the last rung keeps its length."""
 
     def __init__(self, dataset: LanguagePairDataset, rungs: int) -> None:

@@ -26,7 +26,8 @@ def lengths_like_wmt(pairs: int) -> NDArray[np.int64]:
     """Draw log-normal lengths with a median of 24 subwords; those of the two sides correlate by 0.9."""
     random = np.random.default_rng(1)
     normal = random.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], pairs)
-    return np.exp(np.log(24) + 0.6 * normal).astype(np.int64).clip(2, 256)
+    lengths: NDArray[np.int64] = np.exp(np.log(24) + 0.6 * normal).astype(np.int64).clip(2, 256)
+    return lengths
 
 
 def lengths_of(data_bin: Path) -> NDArray[np.int64]:
