@@ -158,7 +158,7 @@ def main() -> int:
     if sys.argv[1] == "--module":
         return in_sanitised(Path(sys.argv[2]), sys.argv[3:])
     try:
-        print(json.dumps(attack(Path(sys.argv[1]), int((sys.argv[2:] or [CALLS])[0]))))
+        print(json.dumps(attack(Path(sys.argv[1]), int((sys.argv[2:] or [str(CALLS)])[0]))))
     except FailedError as error:
         print(error, file=sys.stderr)
         return 1
