@@ -35,7 +35,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     one_wandb_run.begin_once,
     time_left.log_the_time_left,
     safe_loading.read_checkpoints_safely,
-    safe_loading.open_ordinary_files_alone,
     hub.unpack_within_a_folder,
     hub.ask_for_the_files_of_a_bpe,
     literal_options.evaluate_plain_values_alone,
