@@ -213,7 +213,7 @@ def test_other_settings_or_files_in_the_same_folder_are_refused(
     other.write_bytes(Path(str(options[place])).read_bytes()[:-2] + b"x\n")
     assert prepare(undisturbed, [*options[:place], other, *options[place + 1 :]]) == 1
     error = capsys.readouterr().err
-    assert f"--test SOURCE was {options[place]}, and {other} is another file. Give" in error
+    assert "--test SOURCE is another file. Give" in error
     assert error.count("\n") == 1
 
 
@@ -239,7 +239,7 @@ def test_contents_decide_not_times_nor_places(
     capsys.readouterr()
     assert prepare(folder, copies) == 1
     error = capsys.readouterr().err
-    assert f"--train SOURCE {changed} has changed" in error
+    assert "--train SOURCE is another file" in error
     assert error.count("\n") == 1
 
 
@@ -295,7 +295,7 @@ def test_a_result_that_was_removed_is_missed(
         (["multi30k_en_de", "--source", "en"], "either a corpus or your own files"),
         (["--source", "en", "--target", "de", "--train", "a", "b"], "either --valid SOURCE TARGET or --held-out N"),
         (["--source", "en", "--target", "en", "--train", "a", "b", "--held-out", "9"], "two different names"),
-        (["--source", "en", "--target", "de", "--train", "absent", "b", "--held-out", "9"], "absent: No such file"),
+        (["--source", "en", "--target", "de", "--train", "absent", "b", "--held-out", "9"], "absent: no such file"),
         (["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "1"], "allowed is 2 or more"),
         (
             ["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "9", "--archives", "absent"],
