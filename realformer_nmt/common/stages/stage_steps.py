@@ -54,12 +54,13 @@ class SteppedStage(Stage):
 
     def start(self) -> Origin:
         """Return the origin of all steps; refuse a folder where a step is done with other settings or files."""
+        for path in self.inputs.values():
+            check_readable(path)
         has_done_step = any(file != self.record for file in self.record.parent.glob("*.json"))
         status = self.status()
         if has_done_step or status.record is None:  # another program's settings.json has no record
             self._check_differences(status)
         before = status.record if has_done_step else None
-        self._check_missing_inputs(before.made_from.inputs if before else {})
         origin = replace(self.origin(before), versions={})  # each record of a step could have others
         if before is None or origin != before.made_from:
             records.write(self.record, BegunRecord(settings=origin.settings, inputs=origin.inputs))
@@ -118,3 +119,11 @@ class SteppedStage(Stage):
         for folder in sorted({folder for path in paths for folder in path.parents[:-1]}, reverse=True):
             with contextlib.suppress(OSError):
                 (self.folder / folder).rmdir()
+
+
+def check_readable(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            file.read(1)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error

@@ -295,7 +295,7 @@ def test_a_result_that_was_removed_is_missed(
         (["multi30k_en_de", "--source", "en"], "either a corpus or your own files"),
         (["--source", "en", "--target", "de", "--train", "a", "b"], "either --valid SOURCE TARGET or --held-out N"),
         (["--source", "en", "--target", "en", "--train", "a", "b", "--held-out", "9"], "two different names"),
-        (["--source", "en", "--target", "de", "--train", "absent", "b", "--held-out", "9"], "absent: no such file"),
+        (["--source", "en", "--target", "de", "--train", "absent", "b", "--held-out", "9"], "absent: No such file"),
         (["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "1"], "allowed is 2 or more"),
         (
             ["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "9", "--archives", "absent"],
