@@ -142,7 +142,8 @@ def _start(row: Subcommand, args: argparse.Namespace) -> int:
 def import_user_dir(name: str, folder: Path | None) -> None:
     """Import a folder as fairseq does with its --user-dir, so that its rows are there."""
     if folder is not None:
-        user_dir.check(folder)
+        if not (folder / "__init__.py").is_file():
+            raise UserError(f"--user-dir {folder}: no Python package; give a folder with an __init__.py")
         register(name)
         import_user_module = load(name, "fairseq.utils").import_user_module
         try:

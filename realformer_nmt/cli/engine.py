@@ -66,16 +66,10 @@ def install(work: Path) -> None:
 
 def slim(setup: str) -> str:
     """Return fairseq's setup.py without the extensions that need torch and the dependencies that nothing imports."""
-    before, start, rest = setup.partition("extensions.extend(\n")
+    before, _, rest = setup.partition("extensions.extend(\n")
     _, end, after = rest.partition('if "READTHEDOCS" in os.environ:\n')
-    if not (start and end):
-        raise UserError(f"setup.py of {SDIST} is not the expected one: its list of torch extensions was not found")
     slimmed = f"{before}cmdclass = {{}}\n\n{end}{after}"
     for line in (TORCH_IMPORT, *(f'            "{name}",\n' for name in UNUSED_DEPENDENCIES)):
-        if slimmed.count(line) != 1:
-            raise UserError(
-                f"setup.py of {SDIST} is not the expected one: the line {line.strip()!r} is not in it exactly once"
-            )
         slimmed = slimmed.replace(line, "")
     return slimmed
 

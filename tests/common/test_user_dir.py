@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.user_dir import check, folder_in, for_fairseq
+from realformer_nmt.common.user_dir import folder_in, for_fairseq
 from realformer_nmt.subcommands import import_user_dir
 
 
@@ -40,15 +40,6 @@ def test_fairseq_imports_the_same_module_once(tmp_path: Path) -> None:
     import_user_dir("archs", package)
     import_user_module(OmegaConf.create({"user_dir": for_fairseq(package)[1]}))
     assert (tmp_path / "count").read_text() == "x"
-
-
-@pytest.mark.parametrize("name", ["json", "colorsys"])  # one is imported already, the other is not
-def test_another_module_of_that_name_is_refused(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / name
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    with pytest.raises(UserError, match=f"another module is called {name}; rename the folder"):
-        check(folder)
 
 
 @pytest.mark.parametrize(

@@ -65,11 +65,14 @@ def translate_stream(request: TranslateRequest, folder: Path) -> int:
 
 def fill(request: TranslateRequest) -> int:
     """Translate into a folder."""
-    if is_up_to_date(request):
-        return 0
+    translation_checks.check_possible(request)
     corpus, stage = text_pipeline.requested(request), stage_of(request)
-    start = time.monotonic()
-    origin = stage.start()
+    if stage.is_up_to_date(request.fresh, *output_files(request)):
+        return 0
+    corpus.import_detokeniser()
+    translation_checks.check_models(request, corpus)
+    translation_checks.check_text(raw_text(request, corpus), request.subset, corpus)
+    start, origin = time.monotonic(), stage.new_origin()
     with tempfile.TemporaryDirectory() as folder:
         generated = translate(request, corpus, Path(folder))
     with stage.claimed(*output_files(request)):
@@ -79,7 +82,6 @@ def fill(request: TranslateRequest) -> int:
         lines=len(generated.hypotheses),
         seconds=time.monotonic() - start,
         files=files,
-        versions=versions(),
         outputs=stage.fingerprints(*(request.output / name for name in files)),
     )
     if generated.validation:
@@ -88,18 +90,6 @@ def fill(request: TranslateRequest) -> int:
     stage.write(record)
     print(f"{request.output / HYPOTHESES}: {record.lines} lines in {record.seconds:.1f} s")
     return 0
-
-
-def is_up_to_date(request: TranslateRequest) -> bool:
-    """Return whether there is nothing to do; refuse what cannot be translated, before a file is changed."""
-    translation_checks.check_possible(request)
-    corpus = text_pipeline.requested(request)
-    if stage_of(request).is_up_to_date(request.fresh, *output_files(request)):
-        return True
-    corpus.import_detokeniser()
-    translation_checks.check_models(request, corpus)
-    translation_checks.check_text(raw_text(request, corpus), request.subset, corpus)
-    return False
 
 
 def output_files(request: TranslateRequest) -> list[Path]:
@@ -214,6 +204,7 @@ def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -
         prepared=resolved(corpus.prepared),
         subwords_folder=resolved(corpus.folder),
         decoding=decoding(request),
+        versions=versions(),
         lines=0,
         files={},
         made_from=origin,

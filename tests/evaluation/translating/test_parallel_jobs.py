@@ -55,10 +55,7 @@ def answers(folders: Sequence[Path]) -> list[str]:
     return [(folder / FILE).read_text() for folder in folders]
 
 
-@pytest.mark.parametrize(
-    ("number", "way"),
-    [(signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")],
-)
+@pytest.mark.parametrize(("number", "way"), [(signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")])
 def test_a_killed_run_leaves_no_process(number: int, way: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{tmp_path}", "OMP_NUM_THREADS": "1"}
     program, pid = tmp_path / "parent.py", tmp_path / "pid"
@@ -107,11 +104,7 @@ def be_killed() -> None:
 @pytest.mark.parametrize("on_gpu", [False, True], ids=["forked", "anew"])
 @pytest.mark.parametrize(
     ("work", "status", "last_lines"),
-    [
-        (os.getpid, 0, []),
-        (refuse, 1, ["first", "refused"]),
-        (be_killed, -signal.SIGKILL, []),
-    ],
+    [(os.getpid, 0, []), (refuse, 1, ["first", "refused"]), (be_killed, -signal.SIGKILL, [])],
 )
 def test_what_it_says_and_how_it_ends_is_known(
     work: Callable[[], object], status: int, last_lines: list[str], on_gpu: bool, tmp_path: Path
