@@ -10,8 +10,7 @@ import torch
 from realformer_nmt.checkpoints.files import reading
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.model.part_names import FAMILY_OPTIONS
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import FAMILY_OPTIONS, PART_NAMES, with_heads
 
 Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
 # The options that decide what a model computes; others, such as dropout, only matter in training
@@ -44,7 +43,7 @@ CHOICES = (
 
 # What models do whose checkpoints are older than these options
 PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}
-BEFORE = {**PATTERNS, "encoder_relative_positions": 0, "norm": "layer"}
+BEFORE = {**PATTERNS, "encoder_relative_positions": 0, "norm": "layer", "heads": "plain"}
 
 
 def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> Checkpoint:
@@ -65,11 +64,11 @@ def without_weights(path: Path) -> Checkpoint:
 
 def options(state: Checkpoint) -> Options:
     """Return the model's options, whether a dataclass, a Namespace or an older fairseq stored them."""
-    return table(table(state.get("cfg")).get("model")) or table(state.get("args"))
+    return with_heads(table(table(state.get("cfg")).get("model")) or table(state.get("args")))
 
 
 def of_this_package(state: Checkpoint) -> bool:
-    return PARTS.keys() <= options(state).keys()
+    return {*PART_NAMES} <= options(state).keys()
 
 
 def choices(state: Checkpoint) -> Options:
