@@ -14,11 +14,11 @@ from realformer_nmt.kernels.native.library import library
 from realformer_nmt.model.attention.attention_pattern import FULL, Pattern, View, required
 from realformer_nmt.model.attention.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.attention.carry import Carried, Carry
+from realformer_nmt.model.attention.heads import HeadMixing
 from realformer_nmt.model.attention.relative_positions import NONE, Positions
 from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.attention.scores import Dot
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.topologies.head_mixing import HeadMixing
 from realformer_nmt.model.topologies.topology import HeadNorms, HeadOutput
 
 Computed = tuple[Tensor, Carried, Sequence[Tensor]]  # heads, B x T x C; carried; probabilities, if any, of each view
