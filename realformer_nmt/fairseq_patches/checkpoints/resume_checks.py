@@ -9,13 +9,14 @@ from fairseq import checkpoint_utils
 from fairseq.trainer import Trainer
 
 from realformer_nmt.checkpoints.files import integrity, reading
-from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
+from realformer_nmt.checkpoints.files.checkpoint_fields import CHOICES, PATTERNS, options
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import begins_finetuning, choose_checkpoint
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
+from realformer_nmt.model.part_names import with_heads
 from realformer_nmt.model.weights import WeightsError
 
 # Options that change the function of the same weights; sharing shows in their values, score length in their shapes
@@ -97,6 +98,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
     model = trainer.cfg.model
     if isinstance(model, Namespace):  # of a model without a dataclass, such as the multilingual one
         model = vars(model)
+    model = with_heads(model)
     try:
         state = reading.load(path, integrity.ENTRIES)
     except UserError:
@@ -104,7 +106,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
     check_same_task(path, trainer, state)
     if "residual_topology" not in model:
         return  # a model of another package
-    saved = {**BEFORE, **options(state)}
+    saved = options(state)
     finetuning = begins_finetuning(trainer, path)
     ignored = PATTERNS if finetuning else ()  # ETC is finetuned from RoBERTa, which has another pattern
     for name in COMPARED:

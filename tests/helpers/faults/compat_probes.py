@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from fairseq import checkpoint_utils, options
-from fairseq.data import bucket_pad_length_dataset, data_utils
+from fairseq.data import data_utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.logging import progress_bar
 from fairseq.optim import FP16Optimizer
@@ -51,10 +51,6 @@ def sentences_batched() -> int:
             ),
         )
     )
-
-
-def lengths_in_two_buckets() -> list[int]:
-    return list(map(int, bucket_pad_length_dataset.get_buckets([3, 4, 4, 9, 12], 2)))
 
 
 def tpu_of_bf16() -> list[bool]:
@@ -134,7 +130,6 @@ def _load(path: Path) -> dict[str, Any]:
 
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
-    lengths_in_two_buckets,
     tpu_of_bf16,
     fp32_weights_resumed,
     lines_logged_in_three_epochs,
