@@ -63,7 +63,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     checkpoint_files.save_atomically,
     checkpoint_files.copy_atomically,
     checkpoint_files.refuse_a_missing_save_dir,
-    checkpoint_files.refuse_options_that_name_no_file,
     checkpoint_files.continue_a_finetuning,
     resume_checks.refuse_to_begin_again,
     resume_checks.resume_from_a_complete_checkpoint,
