@@ -38,7 +38,7 @@ FILES: Mapping[Range, str] = {  # flags of fairseq-train that a file may set
         encoder-global-tokens max-source-positions max-target-positions max-tokens batch-size max-tokens-valid
         batch-size-valid update-freq save-interval validate-interval log-interval""",
     NUMBER: """lr weight-decay clip-norm adam-eps warmup-updates end-learning-rate total-num-update max-epoch max-update
-        stop-time-hours save-interval-updates validate-interval-updates r-drop-alpha""",
+        save-interval-updates validate-interval-updates r-drop-alpha""",
     SWITCH: "patience keep-last-epochs keep-interval-updates stop-min-lr warmup-init-lr heartbeat-timeout",
     WORKERS: "num-workers",
     SEED: "seed",
@@ -49,7 +49,7 @@ MORE_IN_FILES = """
     no-token-positional-embeddings checkpoint-activations
     criterion report-accuracy ignore-prefix-size sentence-avg
     optimizer momentum use-old-adam fp16-adam-stats radam-untractable-momentum skip-remainder-batch
-    lr-scheduler min-lr t-mult lr-period-updates lr-shrink lr-patience lr-threshold force-anneal power max-lr shrink-min
+    lr-scheduler min-lr t-mult lr-period-updates lr-shrink force-anneal power max-lr shrink-min
     lr-deacy-period lr-decay decay-steps hold-steps warmup-steps init-lr-scale final-lr-scale phase-ratio
     required-batch-size-multiple required-seq-len-multiple data-buffer-size max-valid-steps curriculum grouped-shuffling
     skip-invalid-size-inputs-valid-test update-epoch-batch-itr update-ordered-indices-seed
@@ -58,9 +58,9 @@ MORE_IN_FILES = """
     keep-interval-updates-pattern keep-best-checkpoints no-epoch-checkpoints no-last-checkpoints no-save
     no-save-optimizer-state
     fp16 bf16 memory-efficient-fp16 memory-efficient-bf16 fp16-no-flatten-grads fp16-init-scale fp16-scale-window
-    fp16-scale-tolerance min-loss-scale threshold-loss-scale amp amp-batch-retries amp-init-scale amp-scale-window
+    fp16-scale-tolerance min-loss-scale threshold-loss-scale amp
     on-cpu-convert-precision empty-cache-freq
-    no-progress-bar store-ema ema-decay ema-start-update ema-update-freq ema-fp32 bucket-cap-mb find-unused-parameters
+    no-progress-bar bucket-cap-mb find-unused-parameters
     broadcast-buffers
 """
 COMMANDS: Mapping[Range, str] = {  # options that pages and recipes use on a command line alone

@@ -12,7 +12,7 @@ from realformer_nmt.checkpoints.files import reading
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.part_names import PART_NAMES, with_heads
 
 Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
 PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens")
@@ -47,16 +47,16 @@ def without_weights(path: Path) -> Checkpoint:
 
 def options(state: Checkpoint) -> Options:
     """Return the model's options, whether a dataclass, a Namespace or an older fairseq stored them."""
-    return table(table(state.get("cfg")).get("model")) or table(state.get("args"))
+    return with_heads(table(table(state.get("cfg")).get("model")) or table(state.get("args")))
 
 
 def of_this_package(state: Checkpoint) -> bool:
-    return PARTS.keys() <= options(state).keys()
+    return {*PART_NAMES} <= options(state).keys()
 
 
 def choices(state: Checkpoint) -> Options:
     """Return the options that decide what the model computes."""
-    model_options = options(state)
+    model_options = {"heads": "plain", **options(state)}  # version 0.3.0 had no other heads to choose
     return {name: model_options[name] for name in CHOICES if name in model_options}
 
 

