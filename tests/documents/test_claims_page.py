@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import untrained_models
+from claims import ClaimsRecord, needed, table
 from figures.pages import record, says, span, text
 from fixture_types import Once
 from msgspec import convert
@@ -14,7 +16,7 @@ from programs import commands
 from programs.program import REPOSITORY
 from tiny_models import analysed
 
-from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, needed, table
+from realformer_nmt.analysis.claims import CLAIMS, TrainedModel
 
 PAGE = "docs/results/claims.md"
 RECORD = record("claims")
@@ -28,7 +30,7 @@ def figures(family: str, figure: str) -> dict[int, float]:
 
 def test_how_many_comparisons_agree() -> None:
     rows = [line.split(" | ") for line in table(MEASURED).splitlines()[2:]]
-    assert {row[1] for row in rows} == {claim.predicted for claim in CLAIMS}
+    assert {row[1] for row in rows} == {claim.predicted for claim in (*untrained_models.CLAIMS, *CLAIMS)}
     says(PAGE, f"Of {len(rows)} comparisons {sum(row[-1] == 'yes |' for row in rows)} agree")
 
 
@@ -57,7 +59,7 @@ def test_how_far_disturbed_weights_move_the_output() -> None:
 
 def test_trained_models_alone_have_the_rows_about_them() -> None:
     alone = table(ClaimsRecord(trained=MEASURED.trained)).splitlines()
-    trained = {claim.predicted for claim in CLAIMS if claim.of == "trained"}
+    trained = {claim.predicted for claim in CLAIMS}
     assert alone == [
         line
         for line in table(MEASURED).splitlines()
@@ -86,3 +88,9 @@ def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_pa
     (origin,) = written["made_from"]["trained"]
     assert origin["sha256"].keys() >= {"run.pt", "pre.pt"}
     assert str(toy_corpus.parent) not in file.read_text()  # no places
+
+
+def test_layers_that_are_needed() -> None:
+    losses = {"encoder": [0.5, 0.0, 0.021, -0.1], "decoder": [0.02, 0.3, 0.3, 0.3]}
+    lines = needed(ClaimsRecord(trained=[TrainedModel(family="a", layers=4, left_out=losses)])).splitlines()
+    assert lines[-1] == "| 4 | `a` | 2 | 3 |"
