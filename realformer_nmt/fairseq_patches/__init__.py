@@ -14,7 +14,7 @@ from realformer_nmt.fairseq_patches.checkpoints import (
 )
 from realformer_nmt.fairseq_patches.data import batch_shapes, batches, data_bin, dictionary_checks, numpy_names
 from realformer_nmt.fairseq_patches.decoding import shortlist
-from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet, time_left
+from realformer_nmt.fairseq_patches.messages import error_line, quiet, time_left
 from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
     best_metric,
@@ -33,7 +33,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     quiet.quieten_warnings,
     quiet.quieten_root_logger,
     quiet.log_each_line_once,
-    one_wandb_run.begin_once,
+    quiet.begin_one_wandb_run,
     time_left.log_the_time_left,
     safe_loading.read_checkpoints_safely,
     hub.unpack_within_a_folder,
@@ -84,8 +84,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     ranks.start_the_ranks_asked_for,
     ranks.wrap_models_on_the_cpu,
     ranks.end_waiting_ranks,
-    ranks.gather_lists_on_the_cpu,
-    ranks.validate_uneven_shares,
     rank_timeout.limit_the_wait,
     multilingual_updates.pass_on_the_number_of_updates,
     multilingual_updates.average_the_gradients_of_every_pair,

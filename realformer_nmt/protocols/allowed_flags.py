@@ -65,5 +65,5 @@ def own_components(group: str) -> dict[str, set[str]]:
         return {}
     from realformer_nmt.checkpoints.files import allowed_components  # late: it imports fairseq
 
-    own = allowed_components.own_components(group)
-    return {name: {field.replace("_", "-") for field in allowed_components.declared(own[name])} for name in own}
+    rows = allowed_components.own_components(group).items()
+    return {name: {field.replace("_", "-") for field in allowed_components.declared(row)} for name, row in rows}

@@ -54,17 +54,6 @@ def test_a_folder_or_a_file_that_is_not_there_is_no_average_of_before(
         argv.read(AverageRequest, tmp_path / "two.pt", "--output", named).run()
 
 
-def test_an_average_stays_where_another_one_is_refused(tmp_path: Path) -> None:
-    one, output = save(tmp_path / "one.pt", {"w": torch.ones(2)}), tmp_path / "average.pt"
-    other = save(tmp_path / "other.pt", {"w": torch.ones(3)})
-    assert argv.read(AverageRequest, one, "--output", output).run() == 0
-    before = output.with_name("average.pt.json").read_bytes()
-    for path, message in ((tmp_path / "no-such.pt", r"no-such\.pt: no such file"), (other, "is of another model")):
-        with pytest.raises(UserError, match=message):
-            argv.read(AverageRequest, one, path, "--output", output, "--fresh").run()
-        assert output.with_name("average.pt.json").read_bytes() == before
-
-
 @pytest.mark.parametrize("has_history", [True, False])
 def test_an_average_without_updates_has_the_settings_of_its_checkpoints(
     toy_corpus: Path, tmp_path: Path, has_history: bool
