@@ -79,7 +79,8 @@ SUBCOMMANDS = (
         "compare",
         "train and score a grid of models; write a report",
         "realformer_nmt.comparison.compare_request",
-        extra="compare",
+        True,
+        "compare",
     ),
     Subcommand(
         "completion",

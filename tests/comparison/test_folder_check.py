@@ -15,7 +15,7 @@ RUN = ("run", "multi30k_en_de", "--layers", "6", "--protocol", "small")
 def check_refused(file: Path, *arguments: object) -> None:
     content = file.read_text()
     done = run([*OURS, *map(str, arguments)])
-    line = f"realformer-nmt: {file} is a file: name another --folder, or remove it\n"
+    line = f"realformer-nmt: {file} is not a folder: name another one, or remove it\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
     assert file.read_text() == content
     assert [path.name for path in file.parent.iterdir() if path.suffix != ".toml"] == [file.name]

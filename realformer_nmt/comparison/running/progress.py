@@ -14,7 +14,7 @@ from rich.progress import Progress as Bars
 
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_files import ENDED
+from realformer_nmt.comparison.records.cell_record import ENDED
 from realformer_nmt.comparison.running.cell_run import Progress
 
 BETWEEN_DRAWINGS = 1.0  # seconds
@@ -99,4 +99,4 @@ def described(progress: Progress) -> str:
 
 def trained(cell: Cell, progress: Progress) -> bool:
     """Tell whether the training is complete; its curve may end some updates earlier."""
-    return progress.state in [stage.name for stage in cell.stages[1:]]
+    return progress.state in [stage.name for stage in cell.after_training]

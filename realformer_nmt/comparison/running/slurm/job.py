@@ -17,15 +17,12 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import HeldError
 from realformer_nmt.common.user_dir import folder_in
-from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.comparison import Comparison
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.records.cell_log import CellLog
+from realformer_nmt.comparison.records.cell_record import CellLog
 from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS
 from realformer_nmt.comparison.running.slurm import options as slurm_options
@@ -62,7 +59,7 @@ def main(folder: Path, options: Sequence[str]) -> int:
         if starts < VAIN_STARTS:
             return requeue(job, cell)
         evidence = f"job {job}: nothing was saved in {starts} starts, each as long as the time limit allows"
-        CellLog(CellFiles(cell)).lost(f"{evidence}; give time in [slurm] more minutes")
+        CellLog(cell).lost(f"{evidence}; give time in [slurm] more minutes")
     (folder / f"{index}.ended").touch()
     return 0
 
@@ -77,8 +74,7 @@ def request_of(options: Sequence[str]) -> CompareRequest:
 def cell_of(grid: Grid, request: CompareRequest, submission: Submission, index: int) -> Cell:
     """Return a task's cell, built as `compare --cell` builds it."""
     request = replace(request, cell=submission.cells[index].name)
-    corpus = scoring_of(grid.task).find(grid, request)
-    (cell,) = compare.select(grid, cells(grid, corpus, request, min(1, compare.number_of_gpus(request))), request)
+    (cell,) = Comparison.of(request, grid).selected
     if cell.grid_digest != submission.grid_digest:
         raise UserError(f"{grid.protocol} has changed since the job was submitted; the same command submits it again")
     return cell
@@ -106,8 +102,8 @@ def run_to_end(cell: Cell) -> None:
 
 def saved_files(cell: Cell) -> dict[Path, int]:
     """Return checkpoints and records with the times they were written at: what a next start need not repeat."""
-    later = cell.stages[1:]  # train.json is written again and again while it trains
-    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in later)]
+    # train.json is written again and again while it trains
+    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in cell.after_training)]
     return {file: file.stat().st_mtime_ns for file in files if file.exists()}
 
 
@@ -119,7 +115,7 @@ def requeue(job: str, cell: Cell) -> int:
     """Put this job back into the queue, which ends it."""
     message = scontrol("requeue", job)
     if message:
-        CellLog(CellFiles(cell)).lost(f"job {job} cannot be queued again: {message}")
+        CellLog(cell).lost(f"job {job} cannot be queued again: {message}")
     return 1 if message else 0
 
 

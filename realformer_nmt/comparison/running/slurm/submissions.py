@@ -20,7 +20,6 @@ from realformer_nmt.comparison.grid import cell as grid_cell
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.slurm import queue
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask
-from realformer_nmt.protocols.train import TrainRequest
 
 GRID, SUBMISSION, SCRIPT = "grid.toml", "submission.json", "job.sh"  # in the folder of a submission
 HINT = "end the jobs of this comparison by scancel, and remove the file"
@@ -139,7 +138,7 @@ class Memory:
 
 def digest(cell: Cell) -> str:
     """Return a hash of what a cell is trained and scored with, whichever folder `compare` is called from."""
-    protocol = grid_cell.digest("", Path(), cell.requests(TrainRequest)[0].protocol)
+    protocol = grid_cell.digest("", Path(), cell.train.request.protocol)
     stages = []
     for stage in cell.stages:
         usual = {each.name: each.default for each in fields(stage.request)}
