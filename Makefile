@@ -31,7 +31,7 @@ COMMANDS := tests/test_subcommands.py tests/cli tests/checkpoints tests/protocol
 	tests/exporting tests/end_to_end/test_generation.py
 
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-APT := tools/apt_get.sh
+APT := apt-get -o DPkg::Lock::Timeout=600
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 

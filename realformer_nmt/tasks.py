@@ -20,7 +20,6 @@ class Task:
 
     # Models
     sides: tuple[str, ...]
-    fits_both_sides: bool = False  # stock models of both sides fit, too
     kinds: tuple[str, ...] = ("",)  # what follows the family in --arch; the first is the default
     models: tuple[str, ...]  # names in fairseq that its checkpoints may have
 
@@ -107,7 +106,6 @@ _ROWS = (
         name="sentence_prediction",
         implementation="fairseq.tasks.sentence_prediction:SentencePredictionTask",
         sides=("encoder",),
-        fits_both_sides=True,
         kinds=TEXT_KINDS,
         models=MASKED_MODELS,
         criterion="sentence_prediction",

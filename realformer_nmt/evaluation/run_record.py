@@ -37,12 +37,12 @@ class ModelRecord(ModelDescription, frozen=True, kw_only=True):
 
     checkpoint: str
     sha256: str
-    epochs: int | UnsetType | None = UNSET
+    epochs: int | None = None
     averaged: list[SourceCheckpoint] = field(default_factory=list)
-    validation: dict[str, CheckpointMean] | UnsetType = UNSET
-    seed: int | UnsetType | None = UNSET
-    wall_clock_hours: Finite | UnsetType | None = UNSET
-    gpu_hours: Finite | UnsetType | None = UNSET
+    validation: dict[str, CheckpointMean] = field(default_factory=dict)
+    seed: int | None = None
+    wall_clock_hours: Finite | None = None
+    gpu_hours: Finite | None = None
 
 
 class RecordedFile(Struct, frozen=True, kw_only=True):
@@ -71,9 +71,9 @@ class RunRecord(StageRecord, frozen=True, kw_only=True):
     files: dict[str, RecordedFile] = field(default_factory=dict)
     seed: int | UnsetType = UNSET  # of the bootstrap
     versions: dict[str, str] | UnsetType = UNSET
-    commit: Text | UnsetType | None = UNSET
+    commit: Text | None = None
     arch: str | UnsetType | None = UNSET
-    parameters: int | UnsetType | None = UNSET
+    parameters: int | None = None
     validation: Measures | UnsetType | None = UNSET
     protocol: str | UnsetType | None = UNSET
     averaged: list[str] | UnsetType = UNSET

@@ -17,6 +17,7 @@ from realformer_nmt.common.stages.provenance import files_by_name
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.data_bins import subsets as databin
+from realformer_nmt.model.part_names import as_recorded
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
 MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")
@@ -43,7 +44,7 @@ def settings(cfg: Any, ranks: int, precision: str) -> dict[str, object]:
     if begun:
         table["begun_by"] = " ".join(begun)  # the hash of what it began from is among the inputs
     for group in (*GROUPS, *MORE):
-        for name, value in plain(cfg.get(group)).items():
+        for name, value in as_recorded(plain(cfg.get(group))).items():
             add(table, group, name, value)
     return table
 

@@ -123,18 +123,6 @@ def test_a_legacy_namespace_is_compared_by_its_choices_alone(tmp_path: Path) -> 
         average([legacy("c.pt", activation_fn="relu"), legacy("d.pt", activation_fn="gelu")])
 
 
-def test_one_from_before_there_were_patterns_goes_with_one_of_full_attention(tmp_path: Path) -> None:
-    def of(name: str, **options: Any) -> Path:
-        namespace = Namespace(arch="realformer_tiny", **options)
-        return save(tmp_path / name, {"w": torch.ones(2)}, cfg={"model": namespace})
-
-    window = vars(TranslationConfig())["encoder_window"]
-    full, local = ({"encoder_attention_pattern": pattern, "encoder_window": window} for pattern in ("full", "local"))
-    assert average([of("a.pt"), of("b.pt", **full)])["model"]["w"].tolist() == [1, 1]
-    with pytest.raises(UserError, match="encoder_attention_pattern is local, there full"):
-        average([of("c.pt"), of("d.pt", **local)])
-
-
 def test_every_option_of_a_model_is_compared_or_only_matters_in_training() -> None:
     training = {"dropout", "attention_dropout", "activation_dropout", "encoder_layerdrop", "decoder_layerdrop"}
     training |= {"carry_embeddings"}

@@ -81,18 +81,3 @@ def test_collection_pauses_in_the_first_import_alone() -> None:
         brought: list[list[int]] = [[] for _ in range(1000)]
     assert gc.isenabled()
     assert gc.get_freeze_count() >= before + len(brought)
-
-
-@pytest.mark.usefixtures("thawed")
-def test_an_import_that_fails_leaves_collection_on() -> None:
-    with pytest.raises(ImportError), frozen("no_such_module"):
-        raise ImportError("no_such_module")
-    assert gc.isenabled()
-
-
-@pytest.mark.usefixtures("thawed")
-def test_collection_that_a_program_has_turned_off_stays_off() -> None:
-    gc.disable()
-    with frozen("no_such_module"):
-        pass
-    assert not gc.isenabled()

@@ -39,13 +39,6 @@ def test_the_page_is_up_to_date() -> None:
     assert TOOL["with_tables"](PAGE, patches) == PAGE, "run python tools/compatibility.py"
 
 
-def test_a_patch_that_the_page_lacks_is_found() -> None:
-    patches = list(TOOL["patches"](REPOSITORY / TOOL["FOLDER"]))
-    assert TOOL["with_tables"](PAGE, [*patches, patches[0]._replace(name="another")]) != PAGE
-    with pytest.raises(ValueError, match="one table"):
-        TOOL["with_tables"](PAGE, [*patches, patches[0]._replace(module="another")])
-
-
 def test_what_a_docstring_says_becomes_a_row_however_the_function_is_wrapped(tmp_path: Path) -> None:
     files = {"__init__": LISTED, "first": FIRST, "second": '"""Doors."""\ndef repair():\n    """Repair a door."""\n'}
     for name, text in files.items():

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from figures.pages import record, row, says, span, table, text
+from figures.pages import row, says, span, table, text
 from figures.zoo import RATES, bleu, leads, loss, significant, trained
 
 from realformer_nmt.model.presets import FAMILIES_BY_IDEA
@@ -66,14 +66,6 @@ def test_who_leads(depth: str) -> None:
     )
 
 
-def test_a_second_seed_leads_with_36_layers() -> None:
-    rows = significant("zoo_36l/second_seed").values()
-    ahead = span((row["delta"]["bleu"] for row in rows), ".1f")
-    highest = max(row["p_holm"] for row in rows)
-    assert len(rows) == 7
-    says(page("36"), f"from a second seed, too**, by {ahead} BLEU (p at most {highest:.4f}, corrected for the seven)")
-
-
 def test_who_leads_on_the_page_of_all_families() -> None:
     sentence = " ".join(text(RESIDUALS).split()).partition("in short trainings (two seeds), ")[2]
     six, deep, deeper = (leads(f"zoo_{depth}l/results").keys() for depth in DEPTHS)
@@ -82,42 +74,3 @@ def test_who_leads_on_the_page_of_all_families() -> None:
     assert "deepnorm" in deeper - deep
     behind = [row for row in significant("zoo_6l/results").values() if row["delta"]["bleu"] < 0]
     says(page("6"), f"is significantly ahead of `pre_ln` in both seeds**, {len(behind)} are behind")
-
-
-def test_second_seeds() -> None:
-    without = [family for family, cells in trained("36").items() if (RATES[1], 2) not in cells]
-    learning = [family for family in without if any(cell["scores"] for cell in trained("36")[family].values())]
-    says("recipes/zoo/README.md", f"all but {len(learning)} second seeds with 36 layers")
-
-
-def test_the_rates_that_were_chosen() -> None:
-    words = " ".join(text(RESIDUALS).split()).partition("with 36 layers it chose 1e-3 for ")[2].partition(".")[0]
-    learning = [
-        (depth, family, cells.rate)
-        for depth in DEPTHS
-        for family, cells in trained(depth).items()
-        if cells.mean != "stuck"
-    ]
-    lower = {(depth, family) for depth, family, rate in learning if rate == RATES[0]}
-    assert lower == {("36", family) for family in named(words)}
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_who_of_the_five_is_behind(depth: str) -> None:
-    (line,) = re.findall(rf"^\* with {depth} layers (.+)$", text(FIVE), re.MULTILINE)
-    behind = {family: -row["delta"]["bleu"] for family, row in significant(f"zoo_more/{depth}l").items()}
-    unnamed = trained(depth, five=True).keys() - {"pre_ln"} - named(line)
-    assert (unnamed if "all but" in line else named(line)) == behind.keys()
-    assert f"by {span(behind.values(), '.1f', ' and ' if len(behind) == 2 else ' to ')}" in line
-
-
-def test_who_of_the_five_is_not_behind() -> None:
-    tuned = [
-        {row["family"]: row["p_holm"] for row in record(f"zoo_more/{depth}l")["tuned"]["rows"]} for depth in DEPTHS
-    ]
-    first, second, third = (f"{p['lazy']:.2f}" for p in tuned)
-    says(
-        FIVE,
-        f"`lazy` differs significantly at no depth (p {first}, {second} and {third}), "
-        f"`rezero` not with 36 (p {tuned[2]['rezero']:.2f})",
-    )

@@ -46,7 +46,7 @@ def test_the_precision_of_a_protocol_is_refused(flag: str, tmp_path: Path, capsy
     file = tmp_path / "own.toml"
     file.write_text(f'base = "small"\n[train]\n{flag} = true\n')
     assert main(["train", *train_options(tmp_path, "--protocol", file), "--dry-run"]) == 1
-    assert f"own.toml: train: {flag} is set by --precision of the command; leave it out" in capsys.readouterr().err
+    assert f"own.toml: train: {flag} is set by --precision of the command; give it there" in capsys.readouterr().err
 
 
 def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:

@@ -18,20 +18,10 @@ from realformer_nmt.checkpoints.files.allowed_components import (
     Fields,
     SettingsError,
     check_known,
-    declared,
-    declared_types,
-    defaults_of_later_options,
-    is_of_plug_in,
     name_in,
     required_settings,
 )
-from realformer_nmt.checkpoints.files.allowed_values import (
-    TEXTS,
-    allowed_settings,
-    check_kinds,
-    checked_plain,
-    is_allowed,
-)
+from realformer_nmt.checkpoints.files.allowed_values import allowed_settings, is_allowed
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 
 METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter", "ConcatTensorMeter")
@@ -104,13 +94,7 @@ def component_settings(group: str, settings: Any) -> Any:
     values = fields_of(settings, group)
     name = name_in(group, values)
     component = check_known(group, name)
-    allowed = {**defaults_of_later_options(component), **allowed_settings(group, values, declared(component))}
-    check_kinds(group, allowed, declared_types(component))
-    if is_of_plug_in(component):
-        rest = (values.keys() & declared(component)) - {*TEXTS, *NAME_FIELDS[group], "dataset_impl"}
-        allowed |= {field: checked_plain(values[field], f"the {group}'s {field}") for field in sorted(rest)}
-    required = required_settings(component) if group in ("bpe", "tokenizer") else {}
-    return {**required, **allowed, "_name": name}
+    return {**required_settings(component), **allowed_settings(group, component, values), "_name": name}
 
 
 def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
@@ -123,8 +107,7 @@ def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
     for group, (_, option) in NAME_FIELDS.items():
         name = name_in(group, values) if group == own_group else values.get(option)
         if name is not None:
-            component = check_known(group, name)
-            settings |= {**allowed_settings(group, values, declared(component)), option: name}
+            settings |= {**allowed_settings(group, check_known(group, name), values), option: name}
     if own_group is not None:
         settings["_name"] = settings[NAME_FIELDS[own_group][1]]
     return argparse.Namespace(**settings)

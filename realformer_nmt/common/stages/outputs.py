@@ -63,21 +63,15 @@ def is_record(path: Path, command: str) -> bool:
     return _written_files(path, command) is not None
 
 
-def void(record: Path, command: str) -> None:
-    """Remove a record that is out of date; its outputs are noted as still the command's."""
-    if is_record(record, command):
-        note(record, command)
-        with writing(record):
-            record.unlink()
-
-
 @contextlib.contextmanager
 def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
     """Note outputs as the command's before the block writes them, and remove the record of the previous ones."""
     for path in paths:
         check_product(path, record, command)
-    void(record, command)
     note(record, command, *paths)
+    if is_record(record, command):
+        with writing(record):
+            record.unlink()
     try:
         yield
     except BaseException:

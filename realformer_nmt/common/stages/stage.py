@@ -107,7 +107,6 @@ class Stage:
         if status.record:
             self._check_missing_inputs(status.record.made_from.inputs)
         if status.done:
-            written.settle(self.record)
             print(f"{self.record}: up to date")
             return True
         for path in outputs:
@@ -143,12 +142,6 @@ class Stage:
         """Return the message that refuses a record with differences."""
         remedy = "Give another --output or --folder, or use --fresh to redo it"
         return f"{self.record} was made with other settings or files: {differences}. {remedy}"
-
-    def start(self) -> Origin:
-        """Remove the previous record, and return the origin of the new one."""
-        origin = self.new_origin()
-        written.void(self.record, self.command)
-        return origin
 
     def new_origin(self) -> Origin:
         """Return the origin of a new record; the previous one stays until `claimed` or `write`."""

@@ -1,6 +1,5 @@
 """A cell of the grid: one training, its folder, its stages up to its scores, and when it has failed."""
 
-import hashlib
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +76,6 @@ class Cell:
     point: Point = ()
     task: str = TRANSLATION
     subset: str = "test"  # whose scores are read
-    grid_digest: str = ""
     corpus_differences: tuple[str, ...] = ()  # of the prepared corpus from what the grid asks for
 
     @property
@@ -133,10 +131,3 @@ def folder_of(named: Named, comparison: Path) -> Path:
 def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:
     """Return the path of a subset's file: run.json of test, run-test1.json of test1."""
     return folder / (f"{name}{ending}" if subset == "test" else f"{name}-{subset}{ending}")
-
-
-def digest(written: str, folder: Path, protocol: str) -> str:
-    """Return the hash of a grid's text and of its protocol's; a missing file is reported by whoever reads it."""
-    file = folder / protocol
-    content = file.read_bytes() if protocol.endswith(".toml") and file.is_file() else protocol.encode()
-    return hashlib.sha256(written.encode() + b"\0" + content).hexdigest()

@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid import user_rows
-from realformer_nmt.comparison.grid.cell import CELLS, Cell, CellStage, Named, digest, folder_of
+from realformer_nmt.comparison.grid.cell import CELLS, Cell, CellStage, Named, folder_of
 from realformer_nmt.comparison.grid.cell_requests import average_request, on_machine
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
@@ -28,9 +28,8 @@ INTERVAL = 20  # updates between two points of a curve
 
 def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) -> list[Cell]:
     """Return all cells of a grid; `gpus` is the number per cell."""
-    grid_digest = digest(grid.written, grid.folder, grid.protocol)
     differences = tuple(corpus.differences())
-    return [cell(grid, corpus, request, named, gpus, grid_digest, differences) for named in grid.cells()]
+    return [cell(grid, corpus, request, named, gpus, differences) for named in grid.cells()]
 
 
 def cell(
@@ -39,7 +38,6 @@ def cell(
     request: CompareRequest,
     named: Named,
     gpus: int,
-    grid_digest: str,
     corpus_differences: tuple[str, ...],
 ) -> Cell:
     train = train_request(grid, corpus, request, named)
@@ -66,7 +64,6 @@ def cell(
         point=named.point,
         task=grid.task,
         subset=grid.subsets[0],
-        grid_digest=grid_digest,
         corpus_differences=corpus_differences,
     )
 

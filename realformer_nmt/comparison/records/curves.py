@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.checkpoints.run_files import CURVES
@@ -21,14 +21,14 @@ FALL = 0.1  # bits a token, from the third quarter of a training to the last
 
 
 class CurvePoint(Struct, frozen=True, kw_only=True):
-    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are unset."""
+    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are None."""
 
     update: int
-    nll_loss: Number | UnsetType | None = UNSET
-    loss: Number | UnsetType | None = UNSET
-    gnorm: Number | UnsetType | None = UNSET
-    tokens_a_second: Number | UnsetType | None = UNSET
-    bleu: Number | UnsetType | None = UNSET
+    nll_loss: Number | None = None
+    loss: Number | None = None
+    gnorm: Number | None = None
+    tokens_a_second: Number | None = None
+    bleu: Number | None = None
 
 
 class Curves:

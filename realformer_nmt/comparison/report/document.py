@@ -64,7 +64,7 @@ def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
 
 
 def is_comparison(folder: Path) -> bool:
-    """Tell whether a folder has the results.json of a comparison, of this version or of an earlier one."""
+    """Tell whether a folder has the results.json of a comparison."""
     try:
         results_file.read(folder / RECORD)
     except UserError:
@@ -80,7 +80,7 @@ def write(results: Results, folder: Path) -> None:
         REPORT: page(results, folder),
         **{f"{results.metric}_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
-    encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?
+    encoded = {name: text.encode() for name, text in files.items()}
     pictures = {f"{name}.png": drawing.png() for name, drawing in figures.items()}
     for name, content in {**encoded, **pictures}.items():
         with completed(folder / name) as stream:

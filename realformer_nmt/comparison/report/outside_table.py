@@ -2,11 +2,17 @@
 
 from typing import NamedTuple
 
-from realformer_nmt.comparison.report.formatting import NOTHING, interval, metrics, placed, printable
+from realformer_nmt.comparison.report.formatting import (
+    NOTHING,
+    difference,
+    interval,
+    metrics,
+    placed,
+    printable,
+    probability,
+)
 from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, OutsideRow, ResultRow, Results
 from realformer_nmt.evaluation import agreement
-from realformer_nmt.evaluation.p_values import shown
-from realformer_nmt.evaluation.significance import signed
 
 TITLE = "Not trained here"
 
@@ -30,14 +36,13 @@ def outside_table(results: Results) -> OutsideTable | None:
 
 
 def line(row: OutsideRow, scored: list[MetricColumn], drawn: MetricColumn) -> list[str]:
-    delta = row.delta.get(drawn.name)
     return [
         row.name,
         placed(row) if row.depth else NOTHING,
         *(interval(row.scores[metric.name]) for metric in scored),
-        NOTHING if delta is None else signed(delta).replace("-", "\N{MINUS SIGN}"),
-        NOTHING if row.p_holm is None else shown(row.p_holm, row.p_is_bound),
-        agreement.shown(agreement.agreement(drawn.name, drawn.signature, delta)) or NOTHING,
+        difference(row, drawn.name),
+        probability(row),
+        agreement.shown(agreement.agreement(drawn.name, drawn.signature, row.delta.get(drawn.name))) or NOTHING,
     ]
 
 

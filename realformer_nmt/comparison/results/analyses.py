@@ -14,8 +14,6 @@ from realformer_nmt.checkpoints.run_files import AVERAGE
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.json_records import expected
-from realformer_nmt.common.files.records import Fingerprint
-from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.comparison.grid.cell import Cell
@@ -59,22 +57,13 @@ def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None
             if cell is None:
                 return None
             models.append((cell, model))
-        figures = [
-            name for name, output in record.outputs.items() if name.endswith(".svg") and is_whole(file, name, output)
-        ]
         return AnalysisResult(
             folder=file.parent.name,
             cells=[cell.name for cell, _ in models],
             subset=str(record.made_from.settings["subset"]),
-            figures=sorted(figures),
+            figures=sorted(name for name in record.outputs if name.endswith(".svg")),
             claims=list(supported(models)),
         )
-
-
-def is_whole(file: Path, name: str, output: Fingerprint) -> bool:
-    """Tell whether a figure lies beside its record, as it was drawn."""
-    figure = file.with_name(name)
-    return Path(name).name == name and figure.is_file() and sha256(figure) == output.sha256
 
 
 def supported(models: Sequence[tuple[Cell, AnalysedModel]]) -> Iterator[ClaimResult]:

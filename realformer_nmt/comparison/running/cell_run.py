@@ -125,9 +125,7 @@ def _updates(cell: Cell) -> int | None:
 
 def _progress(cell: Cell, stage: CellStage[Any], curves: Curves) -> Progress:
     last = curves.train[-1] if curves.train else CurvePoint(update=0)
-    return Progress(
-        stage.name, last.update, _updates(cell), none_if_unset(last.nll_loss), none_if_unset(last.tokens_a_second)
-    )
+    return Progress(stage.name, last.update, _updates(cell), last.nll_loss, last.tokens_a_second)
 
 
 def _last_words(cell: Cell) -> str:

@@ -20,9 +20,6 @@ UNACTIONABLE = (  # category, regular expression of the message's start
     (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
     (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
     (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
-    # amp.py autocasts on the CPU
-    (UserWarning, r"CUDA is not available or torch_xla is imported\. Disabling autocast"),
-    (UserWarning, r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available"),
     (FutureWarning, r"`broadcast_buffers` is deprecated"),
     (Warning, r"`torch\.jit\.script` is deprecated"),
 )

@@ -40,8 +40,8 @@ def test_no_switch_asks_a_program_of_the_machine(stock: dict[str, Any]) -> None:
     assert not settings["common"]["azureml_logging"]
 
 
-@pytest.mark.parametrize("number", [10**12, -(10**12), float("nan"), 10**90])
-def test_masks_that_would_not_end_are_refused(stock: dict[str, Any], number: float) -> None:
+@pytest.mark.parametrize("number", [10**12, -(10**12)])
+def test_masks_that_would_not_end_are_refused(stock: dict[str, Any], number: int) -> None:
     task = {"_name": "masked_lm", "mask_multiple_length": number}
     with pytest.raises(SettingsError, match=r"task's mask_multiple_length .*, and allowed is up to 1,000"):
         take_settings({**stock, "cfg": {**stock["cfg"], "task": task}})

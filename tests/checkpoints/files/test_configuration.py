@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 import torch
 from fairseq import checkpoint_utils, utils
-from fairseq.dataclass.utils import overwrite_args_by_name
 from fairseq.logging.meters import ConcatTensorMeter, MetersDict
-from omegaconf import OmegaConf
 from tiny_models import saved
 
 from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
@@ -53,15 +51,6 @@ def test_a_stock_model_is_the_same_one(stock: dict[str, Any]) -> None:
         "gelu",
         "transformer",
     )
-
-
-def test_an_older_checkpoint_can_be_decoded_in_another_precision(toy_corpus: Path) -> None:
-    """fairseq's --model-overrides changes only options that the checkpoint has."""
-    older = saved.state(toy_corpus, arch="realformer_tiny")
-    del older["cfg"]["model"]["decoding_precision"]
-    cfg = OmegaConf.create(take_settings(older)["cfg"]["model"])
-    overwrite_args_by_name(cfg, {"decoding_precision": "int8"})
-    assert cfg["decoding_precision"] == "int8"
 
 
 def test_the_task_and_the_numbers_of_a_training_are_all_there(stock: dict[str, Any]) -> None:

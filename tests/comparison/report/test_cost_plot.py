@@ -38,13 +38,6 @@ def test_seeds_are_one_point_with_spread() -> None:
     assert marks(drawn(sample(seeds=1)), "cost-deviation") == []
 
 
-def test_every_name_says_family_and_depth_and_none_a_seed() -> None:
-    results = sample()
-    expected = {f"{row.family} {row.depth}" for row in results.rows if row.seeds}
-    assert set(names(drawn(results))) == expected
-    assert len(names(drawn(results))) == len(expected) == 9
-
-
 def test_points_stand_at_the_means() -> None:
     results = sample()
     drawing = drawn(results)

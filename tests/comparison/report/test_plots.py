@@ -222,10 +222,6 @@ def test_ids_of_two_drawings_differ_and_all_references_lead_somewhere() -> None:
         assert len(root.xpath("//@id")) == len(set(root.xpath("//@id")))
 
 
-def test_the_same_figures_give_the_same_bytes() -> None:
-    assert plots.by_depth(sample()).page_svg("p") == plots.by_depth(sample()).page_svg("p")
-
-
 def test_names_are_text_whatever_they_hold() -> None:
     """$...$ would be mathematics, \\x00 no XML."""
     results = changed(sample(), lambda text: f"{text}$x_$</text><script>\x00")

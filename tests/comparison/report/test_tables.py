@@ -104,10 +104,6 @@ def test_what_failed_says_how(states: list[str], score_text: str, counted: str) 
     assert "failed" not in " ".join(words[4:])  # once is enough
 
 
-def test_one_seed_has_no_deviation() -> None:
-    assert "±" not in tables.terminal_table(sample(seeds=1))
-
-
 def test_depths_rise_by_all_their_layers() -> None:
     results = sample({"60-12": [60, 12], "18": [18, 18], "6": [6, 6]}, seeds=1)
     assert [words[1] for words in lines(results)] == ["6"] * 5 + ["18"] * 5 + ["60-12"] * 5
@@ -125,12 +121,6 @@ def test_the_spreadsheet_holds_all_metrics_unrounded() -> None:
             score = row.scores.get(metric)
             assert line[f"{metric}_mean"] == (repr(score.mean) if score else "")
             assert line[f"{metric}_deviation"] == (repr(score.deviation) if score else "")
-
-
-def test_names_come_back_out_of_the_spreadsheet() -> None:
-    hostile = changed(sample(), lambda text: text + ',"x')
-    read = list(csv.DictReader(io.StringIO(tables.spreadsheet(hostile))))
-    assert [line["family"] for line in read[:2]] == ['post_ln,"x', 'pre_ln,"x']
 
 
 @pytest.mark.parametrize("start", [*SIGNS, *(f"{before}=" for before in BEFORE)])
@@ -215,11 +205,6 @@ def test_markdown_tells_the_test_and_the_signatures() -> None:
     assert "- sacreBLEU: `nrefs:1|case:mixed|eff:no|tok:13a`" in text
     assert "\\_" not in text  # pre_ln is no emphasis
     assert "settings of their own" not in text
-
-
-def test_markdown_tells_what_was_not_trained_as_the_rest() -> None:
-    text = tables.markdown(replace(sample(), overrides=["resi_dual 18 (epochs 4)", "admin (lr 2)"]))
-    assert "With settings of their own: resi_dual 18 (epochs 4); admin (lr 2)." in text
 
 
 def test_a_name_does_not_steer_the_terminal() -> None:

@@ -113,13 +113,6 @@ def test_an_analysis_that_cannot_be_read_is_left_out_and_named(
     assert [str(tmp_path / name / "analysis.json") in line for name, line in zip(("cut", "other"), lines, strict=True)]
 
 
-def test_a_figure_that_was_changed_is_not_shown(cells: list[Cell], tmp_path: Path) -> None:
-    folder = analyse(cells, [0.1, 0.2, 0.3])
-    (folder / "entropy_encoder.svg").write_text(FIGURE + " ")
-    (analysis,) = analyses.gather(tmp_path, read(cells))
-    assert analysis.figures == []
-
-
 def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: Path) -> None:
     analyse(cells, [0.1, 0.2, 0.3])
     results = replace(sample(seeds=1), cells=[], analyses=analyses.gather(tmp_path, read(cells)), examples=[])

@@ -5,35 +5,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from fixture_types import Once
-from grids.sample_results import FAMILIES, HOSTILE, Results, changed, empty, sample, unfinished
-from msgspec.structs import replace
+from grids.sample_results import Results, changed, empty, sample
 from pages import browsers
 from PIL import Image
 from playwright.sync_api import Page
 
 from realformer_nmt.comparison.report import document
-from realformer_nmt.comparison.results import setting_differences
-from realformer_nmt.comparison.results.results_file import SubsetTable
 
 PHONE, DESK = (390, 844), (1280, 900)
-LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
-BAD = HOSTILE + LATEX
-
-
-def of_two_versions() -> Results:
-    """Return results of two versions, scored on two test sets."""
-    results = sample(seeds=1)
-    results.cells[0].versions["realformer_nmt"] = "0.1.9"
-    further = SubsetTable(subset="test1", lines=500, metrics=results.metrics, rows=results.rows)
-    return replace(results, versions_apart=setting_differences.versions(results.cells), further=[further])
-
-
 REPORTS: dict[str, Callable[[], Results]] = {
     "sample": lambda: sample(seeds=2),
-    "unfinished": unfinished,
     "empty": empty,
-    "hostile": lambda: changed(sample(seeds=1), lambda text: text + BAD),
-    "two versions": of_two_versions,
     "long": lambda: changed(sample(seeds=1), lambda text: f"synthesizer_factorised_{text}"),
 }
 Opened = Callable[..., tuple[Page, list[str]]]
@@ -131,30 +113,6 @@ def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
     assert failure["y"] + failure["height"] < PHONE[1]
 
 
-def test_as_many_marks_are_seen_as_there_are_data(opened: Opened) -> None:
-    page, _ = opened("sample", DESK, "dark")
-
-    def seen(selector: str) -> int:
-        """Elements that take up room on the page."""
-        return page.eval_on_selector_all(
-            selector,
-            """all => all.map(each => each.getBoundingClientRect())
-                .filter(({width, height}) => Math.max(width, height) > 1).length""",
-        )
-
-    assert page.locator("figure.main .family").count() == len(FAMILIES)
-    assert seen("figure.main .family use") == 9  # five families at two depths, one of them stuck
-    assert seen(".deviation") == 9
-    assert seen(".failed use") == 1
-    assert seen(".published use") == 2
-    assert seen(".cost use") == 9
-    assert page.locator(".cost-deviation").count() == 18  # of quality and time; two are less than a pixel
-    assert seen(".learning") == 20 + 20  # training and validation
-    assert seen("figure .unigrams") == 2 + 2
-    assert seen(".curve") == 20 * 4
-    assert seen(".shortcut") == 8 * 5
-
-
 def test_ink_follows_the_scheme(opened: Opened) -> None:
     lightness = []
     for scheme in ("light", "dark"):
@@ -231,26 +189,6 @@ def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
     assert not page.locator(".more").is_visible()
 
 
-def test_hostile_text_runs_nothing(opened: Opened) -> None:
-    page, complaints = opened("hostile", PHONE)
-    assert complaints == []
-    assert page.title() == f"quickstart{BAD}: sacreBLEU across depths"
-    assert page.locator("h1").text_content() == f"quickstart{BAD}"
-    assert page.locator("script, img").count() == 0
-    assert page.locator("style").count() == 1
-    assert BAD in (page.locator("article").first.text_content() or "")
-    assert BAD in (page.locator("svg text", has_text="post_ln").first.text_content() or "")
-    assert width(page) <= PHONE[0]
-
-
-@pytest.mark.parametrize("name", ["unfinished", "empty"])
-def test_a_page_of_what_runs_still(opened: Opened, name: str) -> None:
-    page, complaints = opened(name, PHONE)
-    assert complaints == []
-    assert page.locator("[role=status]").is_visible()
-    assert width(page) <= PHONE[0]
-
-
 def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Opened) -> None:
     """The scripts stand in the page as if a text had come through unescaped."""
     page, complaints = opened("sample")
@@ -267,17 +205,3 @@ def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Ope
     )
     assert page.title() == title
     assert sum("Content Security Policy" in line for line in complaints) >= 3
-
-
-def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Opened) -> None:
-    page, complaints = opened("two versions", PHONE)
-    first = REPORTS["two versions"]().cells[0]
-    marked = page.get_by_role("rowheader", name="\N{DAGGER}")
-    shown = [row.inner_text() for row in marked.all() if row.is_visible()]
-    assert shown == [f"{first.family} \N{DAGGER}"] * 2  # a table of each test set
-    explained = page.get_by_text("\N{DAGGER} Of another version:")
-    assert explained.is_visible()
-    assert f"0.1.9: {first.name}" in explained.inner_text()
-    assert page.get_by_role("heading", name="On test1, 500 lines").is_visible()
-    assert width(page) <= PHONE[0]
-    assert complaints == []

@@ -56,7 +56,7 @@ def test_a_record_stays_where_the_questions_cannot_be_read(tmp_path: Path) -> No
     files = ("--questions", tmp_path / "no-such.json", "--data", tmp_path, "--output", tmp_path)
     again = argv.read(AnswerRequest, tmp_path / "model.pt", *files, "--fresh")
     stage = stage_of(again)
-    stage.write(AnswerRecord(questions=1, versions={}, made_from=stage.start()))
+    stage.write(AnswerRecord(questions=1, versions={}, made_from=stage.new_origin()))
     before = stage.record.read_bytes()
     with pytest.raises(UserError, match=r"no-such\.json: no such file"):
         again.run()

@@ -79,7 +79,7 @@ def test_a_record_stays_where_the_model_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "test.idx").touch()
     again = request(tmp_path, "--fresh")
     stage = evaluation_run.stage_of(again)
-    stage.write(RunRecord(measures={"loss": 1.0}, made_from=stage.start()))
+    stage.write(RunRecord(measures={"loss": 1.0}, made_from=stage.new_origin()))
     before = stage.record.read_bytes()
     with pytest.raises(UserError, match=r"model\.pt: no such file"):
         again.run()

@@ -124,7 +124,7 @@ def test_a_record_stays_where_nothing_can_be_scored(
     """A name is refused before anything is scored."""
     folder = folder_of(tmp_path, ["a"], ["a"])
     stage = request(folder).stage()
-    stage.write(RunRecord(translation=translation_record.read(folder), made_from=stage.start()))
+    stage.write(RunRecord(translation=translation_record.read(folder), made_from=stage.new_origin()))
     before = stage.record.read_bytes()
     monkeypatch.setattr(metrics, "scores", lambda *_: pytest.fail("it scored first"))
     with pytest.raises(UserError, match=message):

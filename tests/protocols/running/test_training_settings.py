@@ -55,6 +55,11 @@ def test_what_changes_the_training_is_a_difference(toy_corpus: Path, options: li
     assert difference in changed(toy_corpus, *options)
 
 
+def test_plain_heads_are_not_recorded_so_that_trainings_of_before_the_option_continue(toy_corpus: Path) -> None:
+    assert "heads" not in plain(toy_corpus)
+    assert compute(toy_corpus, "--", "--heads", "gated")["heads"] == "gated"
+
+
 @pytest.mark.parametrize(
     "options",
     [
