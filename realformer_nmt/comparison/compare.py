@@ -44,8 +44,9 @@ def run(request: CompareRequest) -> int:
         print(status.table(comparison.needed()))
         return 0
     from realformer_nmt.comparison import reporting  # which imports matplotlib, and a plan does without
+    from realformer_nmt.comparison.report import document
 
-    reporting.document.check_folder(request.folder, grid.drawn, grid.axes or {})
+    document.check_folder(request.folder, grid.drawn, grid.axes or {})
     errors: list[str] = []
     if not request.report:
         with locked(request.folder / ".lock", "compares in"):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import Request
@@ -46,7 +47,12 @@ def with_needed_fresh(stage: Request) -> Request:
     subcommands.register(stage.subcommand)
     status = stage.stage().status()
     needed = status.record is None or bool(status.differences)
-    return replace(stage, **{"fresh": needed})
+    return with_fresh(stage, needed)
+
+
+def with_fresh(stage: StageRequest, fresh: bool) -> StageRequest:
+    options: dict[str, Any] = {"fresh": fresh}
+    return replace(stage, **options)
 
 
 def start(stage: Request) -> None:
@@ -74,7 +80,7 @@ def model_requests(request: RunRequest) -> Iterator[StageRequest]:
         stages.append(translate_request(train.folder, subset, text, protocol, validate=True))
         stages.append(score_request(train.folder, subset))
     for stage in stages:
-        yield replace(on_machine(stage, request.gpus, request.user_dir), **{"fresh": request.fresh})
+        yield with_fresh(on_machine(stage, request.gpus, request.user_dir), request.fresh)
 
 
 def prepare_request(request: RunRequest) -> PrepareRequest:

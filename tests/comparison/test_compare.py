@@ -123,6 +123,21 @@ def test_each_test_set_has_its_table(compared: Path, record: dict[str, Any], toy
     assert f"On valid, {len(reference)} lines" in (compared / "runs/report.html").read_text()
 
 
+@pytest.mark.parametrize("options", [[], ["--status"], ["--report"]], ids=str)
+def test_the_folder_must_be_one_and_not_that_of_a_training(
+    options: list[str], toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / "file").write_text("mine")
+    (tmp_path / "train.json").touch()
+    words = ["compare", str(comparisons.write_grid(tmp_path, toy_corpus)), "--gpus", "0", *options]
+    for folder, message in (
+        (file / "runs", f"{file} is not a folder: name another one, or remove it"),
+        (tmp_path, f"{tmp_path} is the folder of a training, with train.json: name another --folder"),
+    ):
+        assert main([*words, "--folder", str(folder)]) == 1
+        assert capsys.readouterr() == ("", f"realformer-nmt: {message}\n")
+
+
 @pytest.mark.parametrize("options", [["--jobs", "2"], ["--cell", "pre_ln-1-s1"]])
 def test_an_option_that_another_makes_useless_is_refused(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -156,6 +156,15 @@ def test_the_help_says_what_is_required_and_what_its_defaults_are(capsys: pytest
         assert re.search(rf"default(:| is) {getattr(defaults, name)}\b", helps[name])
 
 
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=str)
+def test_a_file_on_the_way_to_its_folder_is_refused(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / "file").write_text("mine")
+    assert main(["run", "multi30k_en_de", "--layers", "6", "--folder", str(file / "runs"), *options]) == 1
+    assert capsys.readouterr() == ("", f"realformer-nmt: {file} is not a folder: name another one, or remove it\n")
+
+
 def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Path) -> None:
     message = "--name ../y: allowed is the name of one folder, which starts with no dot and is not data, the corpus's"
     done = run(command(tmp_path, "--name", "../y"))

@@ -13,7 +13,7 @@ from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.grid import DataBin, Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_job, prepare_record
@@ -109,7 +109,7 @@ def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
     if archives and not grid.corpus:
         raise UserError("--archives is for a corpus that is prepared here: leave it out")
     if grid.data:
-        return replace(binarised(grid), task=grid.task)
+        return replace(binarised(grid, grid.data), task=grid.task)
     if grid.corpus:
         corpus = to_prepare(grid, grid.corpus, archives, folder / "data")
     else:
@@ -154,10 +154,7 @@ def prepared_corpus(folder: Path) -> CorpusChoice:
     return CorpusChoice(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 
-def binarised(grid: Grid) -> CorpusChoice:
-    data = grid.data
-    if data is None:
-        raise UserError(f"{grid.name}.toml has no [data]")
+def binarised(grid: Grid, data: DataBin) -> CorpusChoice:
     folder = grid.path(data.folder)
     subwords_folder = grid.path(data.subwords_folder) if data.subwords_folder else None
     text = CorpusOptions(data=folder, subwords=data.subwords, subwords_folder=subwords_folder, hyphens=data.hyphens)

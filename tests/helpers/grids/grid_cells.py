@@ -24,6 +24,11 @@ def request_of(folder: Path, **options: Any) -> CompareRequest:
     return CompareRequest(grid=Path("grid.toml"), folder=folder, **options)
 
 
+def only(folder: Path) -> list[Cell]:
+    """Return the cells of a comparison in the folder runs beside its grid.toml."""
+    return cells_of(load(folder / "grid.toml"), folder / "runs")
+
+
 class NoRequest:
     """Request of a stage that differs from no record."""
 

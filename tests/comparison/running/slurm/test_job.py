@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from grids.slurm_cells import only
+from grids.grid_cells import only
 
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
 from realformer_nmt.common.files import records

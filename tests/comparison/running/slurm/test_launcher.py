@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from grids import cluster, comparisons
-from grids.grid_cells import cells_of
-from grids.slurm_cells import only
+from grids.grid_cells import cells_of, only
 
 from realformer_nmt.common.files.folder_lock import take
 from realformer_nmt.comparison import compare as compare_recipe
