@@ -19,7 +19,7 @@ from scipy.stats import permutation_test
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.comparison import row_scoring
+from realformer_nmt.comparison.grid import row_scoring
 from realformer_nmt.comparison.results import gather, summary
 from realformer_nmt.evaluation.run_record import RunRecord, Score
 
