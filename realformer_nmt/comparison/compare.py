@@ -51,7 +51,6 @@ def run(request: CompareRequest) -> int:
     if not request.report:
         with locked(request.folder / ".lock", "compares in"):
             check_data(comparison)
-            outside_texts.parse(request.outside, grid, comparison.corpus)  # whose lines may only be counted now
             if request.merge:
                 merge_folders(request, comparison)
             else:
