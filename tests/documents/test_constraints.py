@@ -75,3 +75,11 @@ def test_what_the_engine_asks_for_is_what_setup_asks_for(requirements: list[Requ
     names = {requirement.name for requirement in requirements}
     asked_for = [Requirement(line) for line in importlib.metadata.requires("fairseq-fixed") or ()]
     assert {requirement.name for requirement in asked_for if not requirement.marker} <= names
+
+
+def test_the_dockerfile_installs_what_is_pinned() -> None:
+    dockerfile = (REPOSITORY / "Dockerfile").read_text()
+    (pinned,) = re.findall(r"^PINNED := (\S+)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert re.findall(r"^ARG TORCH=(\S+)$", dockerfile, re.MULTILINE) == [pinned]
+    (image,) = set(re.findall(r"^FROM python:\$\{PYTHON\}-(?:slim-)?(\w+)", dockerfile, re.MULTILINE))
+    assert image == "bookworm"  # the same system in both stages

@@ -1,4 +1,4 @@
-"""Files that GitHub and pre-commit read, before linters that know their schemas, and against the Makefile."""
+"""Files that GitHub and pre-commit read, against the Makefile and the pinned versions."""
 
 import os
 import re
@@ -15,26 +15,7 @@ from programs.program import REPOSITORY
 import realformer_nmt
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-GITHUB = REPOSITORY / ".github"
-WORKFLOW = GITHUB / "workflows" / "tests.yml"
-SCHEMAS = [
-    ("vendor.github-workflows", WORKFLOW),
-    ("custom.github-workflows-require-timeout", WORKFLOW),
-    ("vendor.github-issue-config", GITHUB / "ISSUE_TEMPLATE" / "config.yml"),
-    *(("vendor.github-issue-forms", GITHUB / "ISSUE_TEMPLATE" / name) for name in ("bug.yml", "idea.yml")),
-    ("vendor.citation-file-format", REPOSITORY / "CITATION.cff"),
-]
-
-
-@pytest.mark.parametrize(("schema", "file"), SCHEMAS)
-def test_the_linter_finds_nothing(schema: str, file: Path) -> None:
-    command = [SCRIPTS / "check-jsonschema", "--builtin-schema", schema, file]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-
-
-def test_every_file_that_github_reads_is_before_the_linter() -> None:
-    assert set(GITHUB.rglob("*.yml")) <= {file for _, file in SCHEMAS}
+WORKFLOW = REPOSITORY / ".github" / "workflows" / "tests.yml"
 
 
 def jobs() -> dict[str, Any]:

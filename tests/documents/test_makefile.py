@@ -9,7 +9,6 @@ from pathlib import Path
 from programs.program import REPOSITORY
 
 from realformer_nmt.common.requests.toml_tables import read_toml
-from realformer_nmt.comparison.grid.grid import load
 
 CORES = len(os.sched_getaffinity(0))
 IN_PARALLEL = f"--numprocesses {min(2 * CORES, 8)} --dist worksteal"
@@ -106,13 +105,3 @@ def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_p
     assert len(places) > 3
     assert all((REPOSITORY / place).exists() for place in places)
     assert stock.endswith(" -m stock tests/fairseq_patches")
-
-
-def test_make_demo_longer_compares_three_budgets(tmp_path: Path) -> None:
-    *_, comparing = make("demo-longer", tmp_path)
-    command, grid, *options = comparing.split()
-    assert (command, grid) == ("compare", "recipes/quickstart/longer.toml")
-    assert options[:4] == ["--prepared", "demo-longer/data", "--folder", "demo-longer"]
-    cells = list(load(REPOSITORY / grid).cells())
-    assert {cell.layers for cell in cells} == {"18"}
-    assert len({cell.point for cell in cells}) == 3

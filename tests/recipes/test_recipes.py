@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -56,33 +55,6 @@ def test_a_recipe_goes_from_archives_to_scores(name: str, scored: Scored) -> Non
     assert hypotheses.count(b"\n") == 60
     log = (folder / RUN / "train.log").read_text()
     assert len(set(re.findall(r"valid on 'valid' subset .*\| bleu [\d.]+", log))) == 3
-
-
-def test_what_is_there_is_not_done_again(scored: Scored, served: dict[str, Path], program_path: str) -> None:
-    folder = scored("wmt14_en_de")
-    files = [path for path in (folder / RUN).rglob("*") if path.is_file()]
-    before = {path: path.stat().st_mtime_ns for path in files}
-    done = run(script("wmt14_en_de", served["wmt14_en_de"], folder), program_path)
-    assert done.returncode == 0, done.stderr
-    assert {path: path.stat().st_mtime_ns for path in files} == before
-    for record in ("train.json", "average.pt.json", "translation.json", "run.json"):
-        assert f"{record}: up to date" in done.stdout
-
-
-def test_what_has_other_settings_is_refused_or_made_again(
-    scored: Scored, served: dict[str, Path], program_path: str, tmp_path: Path
-) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(scored("wmt14_en_de"), folder)
-
-    def stage(*options: str) -> subprocess.CompletedProcess[str]:
-        return run(script("wmt14_en_de", served["wmt14_en_de"], folder, *options), program_path)
-
-    refused = stage("--stage", "average", "--average", "1")
-    assert (refused.returncode, "last was 2, is now 1" in refused.stderr) == (1, True)
-    assert stage("--stage", "average", "--average", "1", "--fresh").returncode == 0
-    refused = stage("--stage", "translate")
-    assert (refused.returncode, "average.pt is another file" in refused.stderr) == (1, True)
 
 
 def dry_run(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> str:
@@ -170,16 +142,6 @@ def test_a_dry_run_prints_every_command_and_does_nothing(
     assert by_name["train"][-len(FLAGS) :] == FLAGS
 
 
-def test_a_dry_run_of_everything_done_prints_the_same(
-    scored: Scored, served: dict[str, Path], program_path: str
-) -> None:
-    """The end of the linear schedule is printed as a number, too, which is that of the run."""
-    folder = scored("wmt14_en_de")
-    done = run(script("wmt14_en_de", served["wmt14_en_de"], folder, "--dry-run"), program_path)
-    (printed,) = commands(done.stdout, "fairseq-train")
-    assert printed == json.loads((folder / RUN / "train.json").read_text())["command"]
-
-
 @pytest.mark.parametrize(
     ("options", "name", "averaging", "seed"),
     [
@@ -237,11 +199,3 @@ def test_a_recipe_passes_its_options_and_the_status_on(program_path: str) -> Non
     assert (done.returncode, "--stage cook is not one of prepare" in done.stderr) == (2, True)
     done = run([str(REPOSITORY / "recipes/wmt14_en_fr/run.sh"), "--help"], program_path)
     assert (done.returncode, "--stage" in done.stdout) == (0, True)
-
-
-def test_a_failing_stage_ends_the_recipe(program_path: str, tmp_path: Path) -> None:
-    words = script("wmt14_en_de", tmp_path / "absent.toml", tmp_path / "new")
-    done = run(words, program_path)
-    assert done.returncode == 1
-    assert "absent.toml: No such file" in done.stderr
-    assert "realformer-nmt train" not in done.stdout

@@ -184,12 +184,9 @@ def not_worse(results: Results, metric: MetricColumn) -> list[ResultRow]:
 
 def failed_rows(results: Results) -> list[tuple[ResultRow, str]]:
     """Return the rows with failed models, each with the evidence of its first failed cell."""
+    failed = [cell for cell in results.cells if cell.state in MODEL_FAILED]
     rows = [row for row in by_size(results.rows) if row.failed]
-    return [(row, next(cell.evidence or "" for cell in results.cells if failed(cell, row))) for row in rows]
-
-
-def failed(cell: CellResult, row: ResultRow) -> bool:
-    return cell.state in MODEL_FAILED and group(cell) == group(row)
+    return [(row, next(cell.evidence or "" for cell in failed if group(cell) == group(row))) for row in rows]
 
 
 def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:

@@ -1,7 +1,5 @@
 """Table of the translations from elsewhere, beside the baseline at each place."""
 
-from typing import NamedTuple
-
 from realformer_nmt.comparison.report.formatting import (
     NOTHING,
     difference,
@@ -11,20 +9,12 @@ from realformer_nmt.comparison.report.formatting import (
     printable,
     probability,
 )
+from realformer_nmt.comparison.report.report_table import TextTable
 from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, OutsideRow, ResultRow, Results
 from realformer_nmt.evaluation import agreement
 
-TITLE = "Not trained here"
 
-
-class OutsideTable(NamedTuple):
-    title: str
-    headers: list[str]
-    lines: list[list[str]]
-    note: str
-
-
-def outside_table(results: Results) -> OutsideTable | None:
+def outside_table(results: Results) -> TextTable | None:
     """Return the table, None where no such translation was named."""
     if not results.outside:
         return None
@@ -32,7 +22,8 @@ def outside_table(results: Results) -> OutsideTable | None:
     scored = [metric for metric in (drawn, *further) if metric.name in results.outside[0].scores]
     heads = ["translation", "at", *(metric.label for metric in scored)]
     heads += [f"{drawn.label} to {results.baseline}", "p (Holm)", agreement.HEAD]
-    return OutsideTable(TITLE, heads, [line(row, scored, drawn) for row in results.outside], note(results))
+    lines = [line(row, scored, drawn) for row in results.outside]
+    return TextTable("Not trained here", heads, [lines], ["left", *["right"] * (len(heads) - 1)], note(results))
 
 
 def line(row: OutsideRow, scored: list[MetricColumn], drawn: MetricColumn) -> list[str]:

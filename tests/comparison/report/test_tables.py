@@ -11,7 +11,6 @@ from grids.sample_results import FAMILIES, MeanScore, Results, changed, empty, s
 from msgspec.structs import replace
 
 from realformer_nmt.comparison.report import formatting, report_table, tables
-from realformer_nmt.comparison.results.results_file import TunedTable
 
 HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
 ESCAPES = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<"}
@@ -173,15 +172,6 @@ def test_latex_is_booktabs_with_a_rule_between_depths() -> None:
     assert lines[1] == "\\begin{tabular}{llrrrrr}"
     assert lines[3] == r"family & depth & parameters & sacreBLEU & to pre\_ln & p (Holm) & chrF2 \\"  # as in a paper
     assert lines[-1] == "\\end{tabular}"
-
-
-def test_every_form_has_the_rows_that_were_chosen_below_all_rows() -> None:
-    results = sample()
-    rows = [row for row in results.rows if row.depth == "6"]
-    tuned = replace(results, tuned=TunedTable(axes=["lr"], rows=rows))
-    for table in (tables.terminal_table, tables.markdown, tables.latex):
-        _, below = table(tuned).split("Each family with its own learning rate")
-        assert [len(re.findall(rf"^.{{,2}}{row.family}\b", below.replace("\\", ""), re.M)) for row in rows] == [1] * 5
 
 
 def test_markdown_keeps_its_columns_whatever_the_names() -> None:

@@ -1,13 +1,11 @@
 """The report as a reader sees it: in a real browser, on a desk and on a phone, by day and by night."""
 
-import io
 from collections.abc import Callable, Iterator
 
 import pytest
 from fixture_types import Once
 from grids.sample_results import Results, changed, empty, sample
 from pages import browsers
-from PIL import Image
 from playwright.sync_api import Page
 
 from realformer_nmt.comparison.report import document
@@ -165,21 +163,6 @@ def test_a_wide_table_scrolls_in_its_own_box(opened: Opened) -> None:
     assert family
     assert family["x"] >= 0  # the family stays in sight
     assert width(page) <= PHONE[0]
-
-
-def test_the_shade_at_a_tables_side_goes_at_its_end(opened: Opened) -> None:
-    """The pixels of its right edge, before it is scrolled and after."""
-    for scheme in ("light", "dark"):
-        page, _ = opened("sample", PHONE, scheme)
-        box = page.locator(".pane-0")
-        edges = []
-        for end in (0, 1000):
-            box.evaluate("(box, end) => { box.scrollLeft = end }", end)
-            picture = Image.open(io.BytesIO(box.screenshot())).convert("L")
-            edge, *shade = (picture.getpixel((picture.width - x, 45)) for x in (40, 3, 6))
-            edges.append(max(abs(shadow - edge) for shadow in shade))
-        shaded, clear = edges
-        assert shaded > 8 > clear
 
 
 def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
