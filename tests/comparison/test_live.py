@@ -59,23 +59,3 @@ def test_a_job_is_seen_once_it_runs_and_named_once_when_it_ends() -> None:
         for state in ("running, job 7 running", "done, job 7 running", "done, job 7 completed", "done"):
             live.show(cell, Progress(state))
     assert file.getvalue().count("admin-6-s1: done") == 1
-
-
-def watched(seconds: int, learns: bool) -> int:
-    """Return the characters that a terminal is sent; two cells of sixty train, ten looks a second at each."""
-    everything, now, terminal = cells(*(f"family{number}" for number in range(60))), [0.0], io.StringIO()
-    with Live(everything, Console(file=terminal, force_terminal=True, width=120, height=50), lambda: now[0]) as live:
-        for look in range(10 * seconds):
-            now[0] += 0.1
-            update = look if learns else 0
-            for cell in everything[:2]:
-                live.show(cell, Progress("train", update, 2000, 9 - update / 1000, 5000.0 + update))
-    return len(terminal.getvalue())
-
-
-def test_a_terminal_is_sent_nothing_where_nothing_is_new() -> None:
-    assert watched(60, learns=False) == watched(2, learns=False)
-
-
-def test_a_terminal_is_sent_little() -> None:
-    assert (watched(60, learns=True) - watched(0, learns=True)) / 60 < 1500  # characters a second
