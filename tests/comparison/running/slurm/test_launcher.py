@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from grids import cluster, comparisons
@@ -140,6 +141,6 @@ def test_the_running_job_of_a_cell_that_is_made_again_is_ended_first(
     monkeypatch.setattr(queue, "cancel", lambda ids: job.close() if ids == ["7_0"] else None)
     monkeypatch.setattr(compare_recipe, "launch", lambda *_: [])
     request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm", fresh=True)
-    compare_recipe.train_and_score(request, Comparison.of(request, load(request.grid)))
+    compare_recipe.train_and_score(request, Comparison(load(request.grid), cast(Any, None), cells, cells, 0))
     assert job.closed
     assert not record.exists()
