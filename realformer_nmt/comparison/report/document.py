@@ -12,8 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.comparison.records.cell_files import FINAL, MODEL_FAILED
-from realformer_nmt.comparison.records.loss_trend import TOO_SHORT
+from realformer_nmt.comparison.records.cell_record import FINAL, MODEL_FAILED
+from realformer_nmt.comparison.records.curves import TOO_SHORT
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
