@@ -1,30 +1,10 @@
-"""The list of patches: in the package and in docs/reference/patches.md."""
+"""The decorator of a patch."""
 
 import inspect
-import re
 
 import pytest
-from programs.program import REPOSITORY
 
-from realformer_nmt import fairseq_patches
 from realformer_nmt.fairseq_patches.patch import Original, patch
-
-PAGE = REPOSITORY / "docs/reference/patches.md"
-
-
-def applied() -> list[str]:
-    return [f"{patch.__module__.rpartition('.')[2]}.{patch.__name__}" for patch in fairseq_patches.PATCHES]
-
-
-def test_the_page_names_each_patch_of_the_list_and_no_other() -> None:
-    modules = "|".join({name.partition(".")[0] for name in applied()})
-    named = re.findall(rf"`((?:{modules})\.\w+)`", PAGE.read_text())
-    assert sorted(named) == sorted(applied())
-
-
-def test_each_patch_is_applied_once_and_says_what_it_repairs() -> None:
-    assert len(set(fairseq_patches.PATCHES)) == len(fairseq_patches.PATCHES)
-    assert all(patch.__doc__ for patch in fairseq_patches.PATCHES)
 
 
 class Shop:
