@@ -1,6 +1,5 @@
 """The command: of a real training, what it refuses, and what it takes for made."""
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -82,7 +81,7 @@ def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Pat
 def test_a_real_run_averages_to_an_ordinary_checkpoint(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """ADMIN's w0 included; the validation of every member is what the training logged."""
+    """ADMIN's w0 included."""
     output = tmp_path / "average.pt"
     assert argv.read(AverageRequest, run, "--last", 3, "--output", output).run() == 0
     assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in capsys.readouterr().out
@@ -94,13 +93,6 @@ def test_a_real_run_averages_to_an_ordinary_checkpoint(
         np.testing.assert_allclose(value.numpy(), rows.mean(axis=0), rtol=1e-6, atol=1e-8)
     assert "last_optimizer_state" not in average_state
     assert output.stat().st_size < 0.5 * (run / "checkpoint5.pt").stat().st_size
-    logged = re.findall(
-        r"epoch (\d+) \| valid .*?\| loss ([\d.]+) .*?\| bleu ([\d.]+)", (run / "train.log").read_text()
-    )
-    by_epoch = {int(epoch): (float(loss), float(bleu)) for epoch, loss, bleu in logged}
-    for member, epoch in zip(average_state["extra_state"]["averaged"], (3, 4, 5), strict=True):
-        assert (member["file"], member["epoch"]) == (f"checkpoint{epoch}.pt", epoch)
-        # the first of those averaged has none before it to take its loss from
-        expected = {"loss": by_epoch[epoch][0], "bleu": by_epoch[epoch][1]} if epoch > 3 else {"bleu": by_epoch[3][1]}
-        assert member["validation"] == pytest.approx(expected, abs=0.001)
+    members = [(member["file"], member["epoch"]) for member in average_state["extra_state"]["averaged"]]
+    assert members == [(f"checkpoint{epoch}.pt", epoch) for epoch in (3, 4, 5)]
     assert inspect(output).parameters == inspect(run / "checkpoint5.pt").parameters

@@ -16,10 +16,10 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_options import CRITERIA, SMOOTHED
 from realformer_nmt.tasks import TASKS
 
 Fields = dict[str, object]  # settings by their names
-SMOOTHED = "label_smoothed_cross_entropy"
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "model": (
         *dict.fromkeys(model for task in TASKS.values() for model in task.models),
@@ -28,9 +28,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "task": (*TASKS, "multilingual_translation", "translation_multi_simple_epoch"),
     "criterion": (
-        "cross_entropy",
-        SMOOTHED,
-        f"{SMOOTHED}_fused",
+        *CRITERIA,
         f"{SMOOTHED}_with_alignment",
         "adaptive_loss",
         *(task.criterion for task in TASKS.values() if task.criterion),

@@ -8,13 +8,15 @@ from typing import Any
 
 from realformer_nmt.checkpoints.files.allowed_components import KNOWN, Fields, SettingsError, declared, is_own
 
+# A flat JSON table of numbers and languages, such as {"beam": 4}
+JSON_TABLE = r'(?!.*tokenizer) ?\{ ?("\w+" ?: ?("[\w-]{0,64}"|[\w.+-]{1,20}) ?(, ?)?){0,20}\} ?'
 PATTERNS = {
     r"[\w,.-]{0,1000}": """source_lang target_lang moses_source_lang moses_target_lang lang_pairs langs encoder_langtok
         decoder_langtok lang_tok_style sampling_method classification_head_name sample_break_mode shorten_method
         shorten_data_split_list train_subset best_checkpoint_metric""",
     r"[\w.@ -]{0,64}": "eval_bleu_remove_bpe bpe_separator",
     "|".join(KNOWN["tokenizer"]): "eval_bleu_detok",
-    r'(?!.*tokenizer)\{("\w+": ?("[\w-]{0,64}"|[\w.+-]{1,20})(, ?)?){0,20}\}': "eval_bleu_args eval_bleu_detok_args",
+    JSON_TABLE: "eval_bleu_args eval_bleu_detok_args",
     r"(?!.*://)[^$\0]{0,4096}": "data",
 }
 TEXTS = {name: pattern for pattern, names in PATTERNS.items() for name in names.split()}

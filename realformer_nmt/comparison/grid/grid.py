@@ -190,6 +190,11 @@ class Grid:
             )
 
     @property
+    def shares(self) -> list[float]:
+        """Shares of the corpus that cells are trained on."""
+        return (self.axes or {}).get("data", [])
+
+    @property
     def drawn(self) -> str:
         numbers = bool((self.train or {}).get("regression-target"))
         return next(iter(metric_table.drawn(self.task, numbers))) if self.metric is None else self.metric

@@ -9,9 +9,9 @@ from fairseq import options, utils
 from fairseq.trainer import Trainer
 from omegaconf import DictConfig
 
-from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SMOOTHED, SettingsError, check_known
+from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_options import check_number
+from realformer_nmt.fairseq_options import SMOOTHED, check_number
 from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 from realformer_nmt.fairseq_patches.patch import Original, replace
 from realformer_nmt.tasks import task_of

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grids.slurm_cells import only
+from grids.grid_cells import only
 
 from realformer_nmt.common.requests.toml_tables import locate
 from realformer_nmt.comparison.running.slurm.array_tasks import digest
