@@ -14,13 +14,15 @@ from realformer_nmt.fairseq_patches.checkpoints import (
 )
 from realformer_nmt.fairseq_patches.data import batch_shapes, batches, data_bin, dictionary_checks, numpy_names
 from realformer_nmt.fairseq_patches.decoding import shortlist
-from realformer_nmt.fairseq_patches.messages import error_line, one_wandb_run, quiet, time_left
+from realformer_nmt.fairseq_patches.messages import error_line, quiet, time_left
 from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
     best_metric,
     bf16,
     divergence,
+    fp16,
     multilingual_updates,
+    one_launch,
     patience,
     rank_timeout,
     ranks,
@@ -32,7 +34,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     quiet.quieten_warnings,
     quiet.quieten_root_logger,
     quiet.log_each_line_once,
-    one_wandb_run.begin_once,
+    quiet.begin_one_wandb_run,
     time_left.log_the_time_left,
     safe_loading.read_checkpoints_safely,
     hub.unpack_within_a_folder,
@@ -57,6 +59,9 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     batch_shapes.leave_lengths_as_they_are,
     batch_shapes.train_on_few_shapes,
     batch_shapes.count_no_fillers,
+    one_launch.record_steps,
+    one_launch.clear_gradients_in_place,
+    one_launch.replay_steps,
     batches.keep_last_batch,
     batches.end_loaders_with_their_command,
     batches.end_prefetching_before_exit,
@@ -80,11 +85,10 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     ranks.start_the_ranks_asked_for,
     ranks.wrap_models_on_the_cpu,
     ranks.end_waiting_ranks,
-    ranks.gather_lists_on_the_cpu,
-    ranks.validate_uneven_shares,
     rank_timeout.limit_the_wait,
     multilingual_updates.pass_on_the_number_of_updates,
     multilingual_updates.average_the_gradients_of_every_pair,
+    fp16.skip_an_overflow_on_a_cpu,
     divergence.note_divergence,
     architectures.explain_clashes,
     architectures.suggest_the_closest,

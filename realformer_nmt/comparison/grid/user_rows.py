@@ -1,15 +1,13 @@
 """Rows of a --user-dir, and the trainings of a grid that name one: the others are what they are without it."""
 
 from fairseq.registry import REGISTRIES
-from fairseq.tasks import TASK_REGISTRY
 
+from realformer_nmt.checkpoints.files.allowed_components import PACKAGES, own_components
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.train import TrainRequest
 from realformer_nmt.tasks import SHIPPED, TASKS
-
-PACKAGES = ("fairseq", "realformer_nmt")
 
 
 def needs(train: TrainRequest) -> bool:
@@ -22,12 +20,10 @@ def needs(train: TrainRequest) -> bool:
 
 def names_of_users() -> set[str]:
     """Return the names of families, tasks, losses, optimizers, schedules and subword methods that are the user's."""
-    modules = {name: row.encoder for name, row in METHODS.items()}
-    for registry in (TASK_REGISTRY, *(each["registry"] for each in REGISTRIES.values())):
-        modules |= {name: row.__module__ for name, row in registry.items()}
+    methods = {name for name, row in METHODS.items() if row.encoder.partition(".")[0] not in PACKAGES}
     shipped = {name for rows in FAMILIES_BY_IDEA.values() for name in rows}
     return (
         (FAMILIES.keys() - shipped)
         | (TASKS.keys() - SHIPPED)
-        | {name for name, module in modules.items() if module.partition(".")[0] not in PACKAGES}
+        | methods.union(*(own_components(group) for group in ("task", *REGISTRIES)))
     )

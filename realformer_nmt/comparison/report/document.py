@@ -197,8 +197,5 @@ def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
 
 
 def moment(stamp: str | None) -> str:
-    """Return 2026-11-20T18:00:00+00:00 as 2026-11-20 18:00 UTC; another zone stays as it was recorded."""
-    if not stamp:
-        return formatting.NOTHING
-    zone = stamp[19:].lstrip(".0123456789")
-    return f"{stamp[:10]} {stamp[11:16]}{' UTC' if zone in ('+00:00', 'Z') else ' ' + zone}".strip()
+    """Return 2026-11-20T18:00:00+00:00 as 2026-11-20 18:00 UTC."""
+    return f"{stamp[:10]} {stamp[11:16]} UTC" if stamp else formatting.NOTHING

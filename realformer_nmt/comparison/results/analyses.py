@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord
-from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, TrainedModel, summary
+from realformer_nmt.analysis.claims import CLAIMS, TrainedModel, summary
 from realformer_nmt.checkpoints.run_files import AVERAGE
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
@@ -67,13 +67,13 @@ def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None
 
 
 def supported(models: Sequence[tuple[Cell, AnalysedModel]]) -> Iterator[ClaimResult]:
-    """Check each claim about trained models among those of one depth and seed at one point of the axes."""
+    """Check each claim among those of one depth and seed at one point of the axes."""
     groups: dict[tuple[str, int, Point], list[TrainedModel]] = {}
     for cell, model in models:
         groups.setdefault((cell.layers, cell.seed, cell.point), []).append(summary(model))
     for claim in CLAIMS:
-        for trained in groups.values() if claim.of == "trained" else ():
-            for answer in claim.check(ClaimsRecord(trained=trained)):
+        for trained in groups.values():
+            for answer in claim.check(trained):
                 yield ClaimResult(
                     paper=claim.paper, predicted=claim.predicted, measured=answer.measured, agrees=answer.agrees
                 )

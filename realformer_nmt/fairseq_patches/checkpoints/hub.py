@@ -42,9 +42,10 @@ def ask_for_the_files_of_a_bpe(original: Original, *args: Any, **kwargs: Any) ->
     loaded = original(*args, **kwargs)
     for group in ("bpe", "tokenizer"):
         settings = loaded["args"].get(group) or {}
-        for name in OmegaConf.missing_keys(settings):
-            raise UserError(
-                f"the checkpoint was trained with --{group} {settings['_name']}, and its files are not taken from a "
-                f"checkpoint: pass {name}=FILE to from_pretrained"
-            )
+        for name in map(str, settings):
+            if OmegaConf.is_missing(settings, name):
+                raise UserError(
+                    f"the checkpoint was trained with --{group} {settings['_name']}, and its files are not taken from "
+                    f"a checkpoint: pass {name}=FILE to from_pretrained"
+                )
     return loaded

@@ -61,6 +61,19 @@ def log_each_line_once(original: Original, *args: Any, log_file: str | None = No
     return original(*args, log_file=log_file, **kwargs)
 
 
+@patch(progress_bars.WandBProgressBarWrapper, "__init__")
+def begin_one_wandb_run(original: Original, wrapper: Any, wrapped_bar: Any, *args: Any, **kwargs: Any) -> None:
+    """Call wandb.init once.
+
+    fairseq calls it twice per epoch: a warning and a folder of logs each time (logging/progress_bar.py). It continues
+    the same run.
+    """
+    if getattr(progress_bars.wandb, "run", None) is None:
+        original(wrapper, wrapped_bar, *args, **kwargs)
+    else:
+        wrapper.wrapped_bar = wrapped_bar
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Turn off fairseq's log lines on everything that it loads."""

@@ -5,7 +5,6 @@ fairseq_patches/test_patches.py holds the answers side by side: what stock fairs
 """
 
 import argparse
-import io
 import json
 import logging
 import os
@@ -19,15 +18,11 @@ from typing import Any
 import numpy as np
 import torch
 from fairseq import checkpoint_utils, options
-from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.data import data_utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.distributed import utils as distributed_utils
 from fairseq.logging import progress_bar
 from fairseq.optim import FP16Optimizer
-from fairseq.tasks.fairseq_task import FairseqTask
 from faults.rank_probes import (
-    list_gathered,
     model_on_the_cpu,
     spawn,
     spawn_with_init_method,
@@ -35,7 +30,6 @@ from faults.rank_probes import (
     torchrun,
     torchrun_with_world_size,
 )
-from omegaconf import OmegaConf
 from torch import nn
 
 
@@ -134,39 +128,6 @@ def _load(path: Path) -> dict[str, Any]:
         return checkpoint_utils.torch.load(file, map_location="cpu")
 
 
-def numpy_of_either_version_loads() -> bool:
-    """BLEU counts among the meters, as numpy 1.26 and numpy 2 name their parts."""
-    pickled = io.BytesIO()
-    torch.save({"counts": np.arange(4)}, pickled, _use_new_zipfile_serialization=False)
-    written = pickled.getvalue()
-    variants = [
-        written.replace(old, new) for old, new in ((b"numpy._core.", b"numpy.core."), (b"numpy.core.", b"numpy._core."))
-    ]
-    return all(_answer(lambda one=one: _same(checkpoint_utils.torch.load(io.BytesIO(one)))) is True for one in variants)
-
-
-def _same(loaded: dict[str, np.ndarray]) -> bool:
-    return loaded["counts"].tolist() == [0, 1, 2, 3]
-
-
-def broadcast_state_loads() -> bool:
-    """Load what rank 0 sends when a distributed run resumes."""
-    sent = {
-        "cfg": OmegaConf.create({"model": argparse.Namespace(width=1), "lr": [0.1]}, flags={"allow_objects": True}),
-        "model": distributed_utils._TensorPlaceholder(0),
-        "counts": np.arange(4.0),
-    }
-    buffer = io.BytesIO()
-    torch.save(sent, buffer)
-    buffer.seek(0)
-    return bool(distributed_utils.torch.load(buffer, map_location="cpu"))
-
-
-def empty_batch_validated() -> list[Any]:
-    criterion = CrossEntropyCriterion(argparse.Namespace(target_dictionary=None), sentence_avg=False)
-    return list(FairseqTask.valid_step(object.__new__(FairseqTask), {}, nn.Linear(2, 2), criterion))
-
-
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
     tpu_of_bf16,
@@ -175,11 +136,7 @@ PROBES: tuple[Callable[[], Any], ...] = (
     root_logger_level,
     warnings_shown,
     good_loads_and_bad_does_not_run,
-    numpy_of_either_version_loads,
-    broadcast_state_loads,
     model_on_the_cpu,
-    list_gathered,
-    empty_batch_validated,
 )
 
 
