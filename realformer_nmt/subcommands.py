@@ -56,7 +56,7 @@ SUBCOMMANDS = (
     Subcommand("significance", "test whether runs differ from a baseline", ".evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", ".exporting.export", True),
     Subcommand("analyse", "show what trained models do inside", ".analysis.analyse", True, "analyse"),
-    Subcommand("compare", "train, score and report a grid of models", ".comparison.compare_request", extra="compare"),
+    Subcommand("compare", "train, score and report a grid of models", ".comparison.compare_request", True, "compare"),
 )
 
 

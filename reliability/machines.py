@@ -87,7 +87,7 @@ def lose_machine(data: Path, folder: Path, updates: int) -> dict[str, float]:
     with network() as machines:
         whole = Job(machines, data, folder / "whole", updates)
         check(whole.finish() == [0, 0], whole.read_logs())
-        ranks.agree(folder / "whole", 2)
+        ranks.agree(folder / "whole")
         job = Job(machines, data, folder / "lost", updates)
         try:
             wait_for(lambda: kills.reached(job.logs[0]) >= updates // 2, job.processes[0], job.logs[0])

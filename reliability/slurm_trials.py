@@ -102,7 +102,8 @@ class Comparison:
         return self.cluster.call("squeue", "--noheader", "--array", f"--format={form}").split()
 
     def submissions(self) -> int:
-        return len([*(self.folder / "runs/slurm").glob("*/job.sh")])
+        """Return the number of arrays whose first task has begun."""
+        return len([*(self.folder / "runs/slurm").glob("*_0.out")])
 
     def scores(self) -> list[float]:
         return [json.loads((cell / "run.json").read_text())["scores"]["bleu"]["score"] for cell in self.cells]

@@ -16,11 +16,6 @@ from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import gather, measured_cell, outside_rows, results_file, too_short
 
 
-def check_folder(folder: Path, grid: Grid) -> None:
-    """Refuse a folder with files of a report's names that no comparison has written."""
-    document.check_folder(folder, grid.drawn, grid.axes or {})
-
-
 def write_report(
     grid: Grid,
     corpus: CorpusChoice,

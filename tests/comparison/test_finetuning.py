@@ -21,7 +21,7 @@ from scipy.stats import pearsonr, permutation_test, spearmanr
 from sklearn.metrics import matthews_corrcoef
 
 from realformer_nmt.cli import main
-from realformer_nmt.comparison import row_scoring
+from realformer_nmt.comparison.grid import row_scoring
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import summary

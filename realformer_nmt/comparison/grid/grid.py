@@ -16,13 +16,13 @@ from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.allowed_settings import check_budget, check_elsewhere
+from realformer_nmt.comparison.grid.allowed_settings import ELSEWHERE, check_budget
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
 from realformer_nmt.comparison.grid.grid_table import check_places, with_texts
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.protocols import command
-from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
+from realformer_nmt.protocols.allowed_flags import check_flags
 from realformer_nmt.protocols.protocol import spellings_of
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
@@ -159,9 +159,7 @@ class Grid:
         for budget in (self.budget, *(rule.budget for rule in self.override)):
             check_budget(budget or {})
         for flags in (self.train, *(rule.train for rule in self.override)):
-            check_harmless(flags or {})
-            check_no_part(flags or {})
-            check_elsewhere(flags or {})
+            check_flags(flags or {}, ELSEWHERE)
 
     def _check_lengths(self) -> None:
         """Refuse a cell whose [budget] and overrides together give both epochs and updates."""
@@ -190,6 +188,11 @@ class Grid:
                 f"tune_seeds: {list(self.tune_seeds)}: allowed are some of the seeds, not all, beside tune; seeds is "
                 f"{list(self.seeds)}, tune is {list(self.tune)}"
             )
+
+    @property
+    def shares(self) -> list[float]:
+        """Shares of the corpus that cells are trained on."""
+        return (self.axes or {}).get("data", [])
 
     @property
     def drawn(self) -> str:

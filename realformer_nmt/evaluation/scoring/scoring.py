@@ -211,8 +211,6 @@ def comparable(figure: PublishedFigure, translation: TranslationRecord, scores: 
 
 def locate(path: Path, folder: Path) -> RecordedFile:
     """Return a file's hash and its path relative to run.json's folder, so that both can be moved together."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
     return RecordedFile(path=os.path.relpath(path.resolve(), folder.resolve()), sha256=sha256(path))
 
 

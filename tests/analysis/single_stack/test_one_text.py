@@ -23,7 +23,6 @@ from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecor
 from realformer_nmt.analysis.figures import depth_figures
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
-from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.common.files.records import read as read_record
 
 SIDES = {"masked": "encoder", "etc": "encoder", "lm": "decoder"}
@@ -138,7 +137,7 @@ def test_what_is_drawn(texts: Path, records: dict[str, AnalysedModel]) -> None:
     drawn = {file.stem for file in (texts / "lm").glob("*.svg")}
     assert {"entropy_decoder", "divergence_decoder", "looks_decoder", "gradients", "left_out", "cka"} <= drawn
     assert not [name for name in drawn if "encoder" in name]
-    assert none_if_unset(records["lm"].sentence) == SentenceTokens(source=["</s>", "a", "b", "c"], target=[])
+    assert records["lm"].sentence == SentenceTokens(source=["</s>", "a", "b", "c"], target=[])
     assert records["lm"].arch == "realformer_lm_tiny"
     lm, masked = ({name: records[name]} for name in ("lm", "masked"))
     beside = depth_figures.drawings({name: model.depth for name, model in (lm | masked).items()})

@@ -97,12 +97,3 @@ def test_an_option_without_a_name_writes_nothing_anywhere(
     assert main(words) == 2
     assert "'' names no file and no folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("News", "news"), ("\u00e9t\u00e9", "e\u0301te\u0301"), ("\uff21", "a"), ("STRASSE", "stra\u00dfe")],
-)
-def test_names_that_a_disk_may_take_for_one_are_folded_to_one(one: str, other: str) -> None:
-    assert safe_names.folded(one) == safe_names.folded(other)
-    assert safe_names.folded(one) != safe_names.folded(f"{other}1")
