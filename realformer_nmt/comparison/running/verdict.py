@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 
 
 class DivergenceRecord(Struct, frozen=True):
-    """The part of a divergence's record that is read here."""
+    """Record of a divergence, which the training writes, as far as it is read here."""
 
     error: str
     update: int
