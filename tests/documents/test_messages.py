@@ -22,5 +22,5 @@ def test_a_file_that_pip_does_not_install_is_there_and_said_to_be_in_a_clone() -
     texts = {text: IN_CLONE.findall(text) for module in MODULES for text in strings(module)}
     assert [text for text, paths in texts.items() if paths and "in a clone" not in text] == []
     named = {path for paths in texts.values() for path in paths}
-    assert {"recipes/quickstart/corpus.py", "docs/comparing.md"} <= named
+    assert {"recipes/quickstart/grid.toml", "docs/comparing.md"} <= named
     assert [path for path in sorted(named) if not [*REPOSITORY.glob(path)]] == []
