@@ -63,6 +63,8 @@ MORE_IN_FILES = """
     no-progress-bar bucket-cap-mb find-unused-parameters
     broadcast-buffers
 """
+SMOOTHED = "label_smoothed_cross_entropy"
+CRITERIA = ("cross_entropy", SMOOTHED, f"{SMOOTHED}_fused", f"{SMOOTHED}_r_drop")  # and those of tasks.py
 COMMANDS: Mapping[Range, str] = {  # options that pages and recipes use on a command line alone
     COUNT: "beam nbest distributed-world-size",
     NUMBER: "max-len-a max-len-b thresholdsrc thresholdtgt",

@@ -25,13 +25,6 @@ class Score(Struct, frozen=True, kw_only=True):
     segments: list[Finite] | UnsetType = UNSET  # of a metric that is their mean
 
 
-class CheckpointMean(Struct, frozen=True, kw_only=True):
-    """Mean of a validation score over the checkpoints that have it."""
-
-    mean: float
-    checkpoints: int
-
-
 class ModelRecord(ModelDescription, frozen=True, kw_only=True):
     """Model that was tested."""
 
@@ -39,7 +32,6 @@ class ModelRecord(ModelDescription, frozen=True, kw_only=True):
     sha256: str
     epochs: int | None = None
     averaged: list[SourceCheckpoint] = field(default_factory=list)
-    validation: dict[str, CheckpointMean] = field(default_factory=dict)
     seed: int | None = None
     wall_clock_hours: Finite | None = None
     gpu_hours: Finite | None = None

@@ -10,19 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from realformer_nmt.common.requests.option_choice import not_allowed, suggestion
-from realformer_nmt.fairseq_options import IN_FILES
+from realformer_nmt.fairseq_options import CRITERIA, IN_FILES
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.tasks import TASKS
 
 PART_FLAGS = tuple(part.replace("_", "-") for part in FAMILY_OPTIONS)
 ALLOWED = IN_FILES.union(*(task.flags for task in TASKS.values()))
-CRITERIA = (
-    "cross_entropy",
-    *(task.criterion for task in TASKS.values() if task.criterion),
-    "label_smoothed_cross_entropy",
-    "label_smoothed_cross_entropy_fused",
-    "label_smoothed_cross_entropy_r_drop",
-)
+LOSSES = (*CRITERIA, *(task.criterion for task in TASKS.values() if task.criterion))
 WORD = re.compile(r"[A-Za-z0-9_.]([A-Za-z0-9_.,+ ()\[\]-]*[A-Za-z0-9_.)\]])?|[(\[][0-9., e-]*[)\]]|-[0-9.][0-9.e-]*")
 
 
@@ -36,7 +30,7 @@ def check_flags(flags: Mapping[str, Any], elsewhere: Mapping[str, str]) -> None:
         for word in value if isinstance(value, list) else [value]:
             if not (WORD.fullmatch(word) if isinstance(word, str) else isinstance(word, int | float)):
                 raise ValueError(f"--{name} {word!r}: allowed is a number or a word, without paths, ${{...}} or flags")
-        if name == "criterion" and value not in (criteria := (*CRITERIA, *own_components("criterion"))):
+        if name == "criterion" and value not in (criteria := (*LOSSES, *own_components("criterion"))):
             raise ValueError(not_allowed("--criterion", str(value), criteria) + "; one of your own needs --user-dir")
 
 
@@ -65,5 +59,5 @@ def own_components(group: str) -> dict[str, set[str]]:
         return {}
     from realformer_nmt.checkpoints.files import allowed_components  # late: it imports fairseq
 
-    own = allowed_components.own_components(group)
-    return {name: {field.replace("_", "-") for field in allowed_components.declared(own[name])} for name in own}
+    rows = allowed_components.own_components(group).items()
+    return {name: {field.replace("_", "-") for field in allowed_components.declared(row)} for name, row in rows}

@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+import untrained_models
+from claims import ClaimsRecord, needed, table
 from figures.pages import record, says
 from fixture_types import Once
 from msgspec import convert
@@ -12,7 +14,7 @@ from programs import commands
 from programs.program import REPOSITORY
 from tiny_models import analysed
 
-from realformer_nmt.analysis.claims import CLAIMS, ClaimsRecord, needed, table
+from realformer_nmt.analysis.claims import CLAIMS, TrainedModel
 
 PAGE = "docs/results/claims.md"
 MEASURED = convert(record("claims"), ClaimsRecord)
@@ -21,7 +23,7 @@ TABLE = re.compile(r"<!-- table (\w+) -->\n\n(.*?)\n<!-- end -->", re.DOTALL)
 
 def test_how_many_comparisons_agree() -> None:
     rows = [line.split(" | ") for line in table(MEASURED).splitlines()[2:]]
-    assert {row[1] for row in rows} == {claim.predicted for claim in CLAIMS}
+    assert {row[1] for row in rows} == {claim.predicted for claim in (*untrained_models.CLAIMS, *CLAIMS)}
     says(PAGE, f"Of {len(rows)} comparisons {sum(row[-1] == 'yes |' for row in rows)} agree")
 
 
@@ -46,3 +48,9 @@ def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_pa
     (origin,) = written["made_from"]["trained"]
     assert origin["sha256"].keys() >= {"run.pt", "pre.pt"}
     assert str(toy_corpus.parent) not in file.read_text()  # no places
+
+
+def test_layers_that_are_needed() -> None:
+    losses = {"encoder": [0.5, 0.0, 0.021, -0.1], "decoder": [0.02, 0.3, 0.3, 0.3]}
+    lines = needed(ClaimsRecord(trained=[TrainedModel(family="a", layers=4, left_out=losses)])).splitlines()
+    assert lines[-1] == "| 4 | `a` | 2 | 3 |"

@@ -2,11 +2,11 @@
 
 import re
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
-from figures.pages import RESULTS, record, row, table, text
+from figures.pages import RESULTS, record, row, says, table, text
 from grids.grid_cells import cells_of
 from msgspec import to_builtins
 
@@ -21,6 +21,7 @@ SHORT, FASTER = (
     {(cell["depth"], cell["family"], cell["seed"]): cell for cell in record(f"multi30k_128/{name}")["cells"]}
     for name in ("short", "rates")
 )
+ON_A_GPU = record("gpu_trainings")["trainings"]
 
 
 def bleu(cell: dict[str, Any]) -> float:
@@ -54,3 +55,19 @@ def test_the_recipe_shows_means() -> None:
     }
     lines = [row(name, *([f"{mean:.1f}" for mean in values] + [""] * 3)[:5]) for name, values in means.items()]
     assert table("recipes/multi30k_en_de/README.md") == lines
+
+
+def losses_on_a_gpu(family: str, update: int) -> str:
+    """Return mean and deviation of the seeds' losses; two seeds of ResiDual were stopped in their second epoch."""
+    seeds = [1] if family == "resi_dual" else [1, 2, 3]
+    trainings = [each["valid"] for each in ON_A_GPU if each["family"] == family and each["seed"] in seeds]
+    losses = [point["nll_loss"] for points in trainings for point in points if point["update"] == update]
+    return f"{fmean(losses):.2f} " + (f"± {stdev(losses):.2f}" if len(losses) == 3 else f"({len(losses)})")
+
+
+def test_losses_of_three_seeds_on_a_gpu() -> None:
+    updates = range(584, 4673, 584)
+    families = dict.fromkeys(training["family"] for training in ON_A_GPU)
+    rows = [row(f"`{family}`", *(losses_on_a_gpu(family, update) for update in updates)) for family in families]
+    assert table(PAGE, "<!-- table seeds -->") == rows
+    says(PAGE, f"<!-- table seeds --> {row('family', *updates)}")

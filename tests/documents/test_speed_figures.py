@@ -135,3 +135,20 @@ def test_shapes_of_batches() -> None:
         for cut in corpus["rows"]
     ]
     assert table(PERFORMANCE, "(results/batch_shapes.json)") == rows
+
+
+def test_speeds_on_a_gpu_beside_other_trainings() -> None:
+    trainings = record("gpu_trainings")["trainings"]
+    speeds: dict[tuple[str, str], list[float]] = {}
+    for training in trainings:
+        for beside, speed in training["updates_a_second"].items():
+            speeds.setdefault((training["family"], beside), []).append(speed)
+    rows = [
+        row(beside, *(f"{fmean(speeds[name, beside]):.1f}" for name in ("pre_ln", "admin", "realformer")))
+        for beside in ("3", "10", "22")
+    ]
+    assert table(PERFORMANCE, "(results/gpu_trainings.json)") == rows
+    rates = [training["updates_a_second"] for training in trainings]
+    lost = max(100 - 100 * rate["10"] / rate["3"] for rate in rates if {"3", "10"} <= rate.keys())
+    says(PERFORMANCE, f"seven more trainings cost the others {lost:.0f} % at most")
+    assert [beside["layers"] for beside in record("gpu_trainings")["beside"]] == [[36, 36]] * 10

@@ -16,10 +16,10 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_options import CRITERIA, SMOOTHED
 from realformer_nmt.tasks import TASKS
 
 Fields = dict[str, object]  # settings by their names
-SMOOTHED = "label_smoothed_cross_entropy"
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "model": (
         *dict.fromkeys(model for task in TASKS.values() for model in task.models),
@@ -28,9 +28,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "task": (*TASKS, "multilingual_translation", "translation_multi_simple_epoch"),
     "criterion": (
-        "cross_entropy",
-        SMOOTHED,
-        f"{SMOOTHED}_fused",
+        *CRITERIA,
         f"{SMOOTHED}_with_alignment",
         "adaptive_loss",
         *(task.criterion for task in TASKS.values() if task.criterion),
@@ -102,19 +100,3 @@ def declared(component: type) -> frozenset[str]:
 def required_settings(component: type) -> Fields:
     """Return "???", omegaconf's mark of a missing value, for what the user must give, such as a file of BPE's codes."""
     return {field.name: "???" for field in dataclass_fields(component) or () if field.default == "???"}
-
-
-def declared_types(component: type) -> Mapping[str, type]:
-    """Return the types of the settings whose type is bool, int, float or str."""
-    fields = dataclass_fields(component) or ()
-    return {field.name: kind for field in fields if (kind := simple_type(field))}
-
-
-def simple_type(field: dataclasses.Field[Any]) -> type | None:
-    """Return bool, int, float or str for a field that is declared so, or else has such a default; None for others.
-
-    The declaration comes first, since some of fairseq's floats have an int for a default.
-    """
-    if isinstance(field.default, str) and "${" in field.default:
-        return None  # the value of another option, of any type
-    return next((kind for kind in (field.type, type(field.default)) if kind in (bool, int, float, str)), None)

