@@ -30,8 +30,11 @@ COMMANDS := tests/test_subcommands.py tests/cli tests/checkpoints tests/protocol
 	tests/corpora/preparing/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
 	tests/exporting tests/end_to_end/test_generation.py
 
+SCHEMA := $(BIN)/check-jsonschema --builtin-schema
+SHELL_SCRIPTS := $(wildcard recipes/*.sh recipes/*/*.sh recipes/*/*.sbatch)
+
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-APT := tools/apt_get.sh
+APT := apt-get -o DPkg::Lock::Timeout=600
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
@@ -75,12 +78,19 @@ $(WEBSITE)/installed: tools/website/constraints.txt
 	$(WEBSITE)/bin/python -m pip install --quiet --require-hashes --no-deps --requirement $<
 	touch $@
 
-check: install ## run ruff, mypy, the Markdown linter and the audit
+check: install ## run ruff, mypy, the linters of pages, scripts and CI, and the audit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pymarkdown scan --recurse --exclude 'docs/results/*/table.md' --exclude docs/results/gpu_on_paper.md \
 		--exclude docs/results/reliability.md *.md docs recipes
+	$(BIN)/shellcheck --external-sources $(SHELL_SCRIPTS)
+	$(BIN)/hadolint Dockerfile
+	$(SCHEMA) vendor.github-workflows .github/workflows/tests.yml
+	$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/tests.yml
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/idea.yml
+	$(SCHEMA) vendor.citation-file-format CITATION.cff
 	$(MAKE) audit
 
 audit: install ## fail for a known vulnerability; say so where its data cannot be reached

@@ -49,10 +49,7 @@ CALLS = {  # by command and argument
     "average --output": Call("average good.pt --output out", ("out", "out.json")),
     "translate --output": _into(
         "translate good.pt --data {data} --subwords none --cpu --output out",
-        *("hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json", "shares"),
-    ),
-    "translate --input": _into(
-        "translate good.pt --data {data} --subwords none --cpu --input - --output out", "input.txt"
+        *("hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"),
     ),
     "score --output": Call("score translation --reference text --output out", ("out",)),
     "evaluate --output": Call("evaluate good.pt --data {data} --output out.json", ("out.json", "out.sequences.tsv")),
