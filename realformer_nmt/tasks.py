@@ -54,7 +54,7 @@ TRANSLATION, QUESTION_ANSWERING = "translation", "question_answering"
 TEXT_KINDS = ("bert", "etc")
 MASKED_MODELS = ("roberta", "realformer_nmt_bert")
 SAMPLES = ("tokens-per-sample", "sample-break-mode", "max-positions")  # flags
-SEQUENCES = "realformer_nmt.evaluation.rows.sequences:Sequences"
+SEQUENCES = "realformer_nmt.evaluation.rows.text_rows:Sequences"
 ONE_TEXT = "realformer_nmt.analysis.single_stack.one_text:OneText"
 
 _ROWS = (
@@ -116,7 +116,7 @@ _ROWS = (
         subset_check="realformer_nmt.comparison.grid.row_scoring:check_labelled",
         folders=("input0", "input1", "label"),
         endings=("idx", "bin", "label"),
-        rows="realformer_nmt.evaluation.rows.sentence_rows:Sentences",
+        rows="realformer_nmt.evaluation.rows.text_rows:Sentences",
         metrics=("accuracy", "matthews", "pearson", "spearman"),
         analysed_text="realformer_nmt.analysis.single_stack.finetuned_heads:ClassifiedText",
     ),

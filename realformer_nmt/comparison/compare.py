@@ -4,13 +4,17 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from msgspec import structs
 from rich.console import Console
 
 from realformer_nmt.checkpoints.run_files import RECORD
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import locked
+from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.common.stages import outputs
+from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.comparison import Comparison
@@ -19,8 +23,10 @@ from realformer_nmt.comparison.grid import outside_texts
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cell_requests import commands
 from realformer_nmt.comparison.grid.cells import check_one_task
+from realformer_nmt.comparison.grid.outside_texts import OutsideText
 from realformer_nmt.comparison.records import cell_state
 from realformer_nmt.comparison.records.cell_state import CellState
+from realformer_nmt.comparison.results import gather, measured_cell, outside_rows, results_file, too_short
 from realformer_nmt.comparison.running import local, merging, plan, renewal, status, tuning_choice
 from realformer_nmt.comparison.running.progress import Live
 from realformer_nmt.comparison.running.slurm import launcher
@@ -43,8 +49,7 @@ def run(request: CompareRequest) -> int:
     if request.status:
         print(status.table(comparison.needed()))
         return 0
-    from realformer_nmt.comparison import reporting  # which imports matplotlib, and a plan does without
-    from realformer_nmt.comparison.report import document
+    from realformer_nmt.comparison.report import document  # which imports matplotlib, and a plan does without
 
     document.check_folder(request.folder, grid.drawn, grid.axes or {})
     errors: list[str] = []
@@ -57,12 +62,31 @@ def run(request: CompareRequest) -> int:
                 errors = train_and_score(request, comparison)
     states = tuning_choice.needed(grid, cell_state.read(comparison.cells))
     try:
-        reporting.write_report(grid, comparison.corpus, states, request.folder, outside, cpu=comparison.gpus == 0)
+        write_report(comparison, states, request.folder, outside)
     except UserError as error:  # the errors of cells are said beside it
         raise UserError("; ".join([*errors, str(error)])) from error
     if not request.report:
         check_no_errors([state for state in states if state.cell in comparison.selected], errors)
     return 0
+
+
+def write_report(
+    comparison: Comparison, states: Sequence[CellState], folder: Path, outside: Sequence[OutsideText]
+) -> None:
+    """Gather the results of all cells, write results.json and the report, and print the table."""
+    from realformer_nmt.comparison.report import document  # which imports matplotlib
+
+    grid, corpus = comparison.grid, comparison.corpus
+    with expected(folder / "cells", AGAIN):
+        record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
+        scored = measured_cell.scored_cells(states, grid.subsets[0])
+        rows = outside_rows.rows(outside, grid, corpus, scored, record.rows, comparison.gpus == 0)
+        record = structs.replace(record, outside=rows)
+        results_file.write(folder / document.RECORD, record)
+        shown = too_short.restated(record)
+        document.write(shown, folder)
+    print(document.terminal_table(shown))
+    print(f"\n{folder / 'report.html'}")
 
 
 def check_request(request: CompareRequest) -> None:

@@ -70,7 +70,7 @@ def test_several_test_sets_have_folders_and_scores_of_their_own(
     printed = commands(output, "realformer-nmt")
     assert [words[1] for words in printed] == [*STAGES, *STAGES[3:]]
     translated = [words for words in printed if words[1] == "translate"]
-    assert [flags(words)["subset"] for words in translated] == ["test", "test1"]
+    assert [flags(words).get("subset", "test") for words in translated] == ["test", "test1"]
     outputs = [Path(words[words.index("--output") + 1]).name for words in printed[2:]]
     assert outputs == ["average.pt", "translation", "run.json", "translation-test1", "run-test1.json"]
     assert ["--fresh" in words for words in printed] == [False, *[True] * 6]

@@ -26,6 +26,7 @@ REFUSED = {
     "families = ['admin']\nlayers = [6, '6-6']": "layers: 6 and 6-6 are the same depth; name it once",
     PLAIN + "seed = [1]": "key seed is not one of",
     PLAIN + "seeds = [1, -1]": "seeds: -1: allowed is 0 to 4,294,967,295",
+    PLAIN + "pretrained = '{a}.pt'": "pretrained: {a}.pt: allowed in braces are family, layers and seed",
     PLAIN + "baseline = 'pre_ln'": "baseline pre_ln is not one of post_ln, admin",
     PLAIN + "metric = ''": "metric  is not one of bleu",
     PLAIN + "retries = -1": "retries: -1: allowed is a whole number, 0 or more",

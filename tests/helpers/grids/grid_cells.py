@@ -32,6 +32,8 @@ def only(folder: Path) -> list[Cell]:
 class NoRequest:
     """Request of a stage that differs from no record."""
 
+    subcommand = "score"
+
     def stage(self) -> "NoRequest":
         return self
 

@@ -1,4 +1,4 @@
-"""What makes a cell's job one of other settings."""
+"""A change that gives a cell's job other settings."""
 
 from pathlib import Path
 
