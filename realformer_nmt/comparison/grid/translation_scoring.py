@@ -19,6 +19,7 @@ from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.protocols.protocol import Protocol
 
+TEST = "ar"
 RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
 
 
@@ -77,5 +78,5 @@ def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: in
     systems = [tested_system.read(scores) for scores in (baseline, candidate)]
     if not tested_system.comparable(systems, tested(metric)):
         return None
-    (comparison,) = significance.compare(systems, [tested(metric)], samples, seed)
+    (comparison,) = significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)
     return SeedDifference(comparison.difference, comparison.p)
