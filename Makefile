@@ -156,16 +156,16 @@ bench: install ## measure speed and memory beside stock fairseq
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-reliability: install ## kill trainings, fill disks, lose machines, run all cases: over an hour; as root, all of it
+reliability: install ## kill trainings, fill disks, lose machines, run all cases: an hour; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
 	$(PYTEST) -m product
 
-slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 20 minutes
+slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 15 minutes
 	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only slurm
 
 sanitise: install ## call the kernels in C, built with gcc's sanitisers, in thousands of odd ways
-	OMP_NUM_THREADS=1 $(BIN)/python -m reliability.native_fuzzing build/sanitised $(CALLS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only kernels
 
 clean: ## remove the environment and what was built
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -56,7 +56,7 @@ SUBCOMMANDS = (
     Subcommand("significance", "test whether runs differ from a baseline", ".evaluation.significance"),
     Subcommand("export", "write a model as other programs read it", ".exporting.export", True),
     Subcommand("analyse", "show what trained models do inside", ".analysis.analyse", True, "analyse"),
-    Subcommand("compare", "train, score and report a grid of models", ".comparison.compare_request", extra="compare"),
+    Subcommand("compare", "train, score and report a grid of models", ".comparison.compare_request", True, "compare"),
 )
 
 
@@ -100,22 +100,12 @@ def _run(tokens: Sequence[str]) -> int:
     called = [row for row in SUBCOMMANDS if row.name == name]
     import_user_dir(name, user_dir.folder_in(tokens))
     top = parser([row.name for row in called])
-    args = _parse(top, tokens)
+    args = top.parse_args(tokens)
     if not called:
         standard_streams.say(top.format_help())
         return 2
     _refuse_pipes(args)
     return _start(called[0], args)
-
-
-def _parse(top: argparse.ArgumentParser, tokens: Sequence[str]) -> argparse.Namespace:
-    """Return the parsed arguments; a help or an error that ends the program is written out here, or raises."""
-    try:
-        return top.parse_args(tokens)
-    except SystemExit:
-        sys.stdout.flush()
-        standard_streams.drop_unwritable_output()
-        raise
 
 
 def parser(names: Collection[str]) -> argparse.ArgumentParser:

@@ -25,7 +25,6 @@ from reliability import (
     disks,
     fuzzing,
     kills,
-    machines,
     native_fuzzing,
     ranks,
     record,
@@ -76,13 +75,12 @@ def two_ranks(data: Path, folder: Path) -> Figures:
             ),
         }
     elastic = {"largest difference from 1": ranks.elastic(data, folder / "elastic", updates, one)}
-    return {**figures, "2, then 1": elastic}
-
-
-def two_machines(data: Path, folder: Path) -> Figures:
-    if os.geteuid():
-        return {"not tried": "network namespaces need root"}
-    return machines.lose_machine(data, folder, 14)
+    silence = ranks.outlive_silence(data, folder / "silent", updates)
+    return {
+        **figures,
+        "2, then 1": elastic,
+        f"seconds to the end, if a rank may be silent for {ranks.SILENCE}": silence,
+    }
 
 
 def long_soak(data: Path, folder: Path) -> Figures:
@@ -103,7 +101,6 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "kills": kill_anywhere,
     "disks": refuse_writes,
     "ranks": two_ranks,
-    "machines": two_machines,
     "slurm": slurm_trials.survive,
     "soak": long_soak,
     "outputs": attacks_outputs.attack,

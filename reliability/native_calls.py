@@ -11,10 +11,8 @@ from realformer_nmt.kernels.int8 import rounded
 from realformer_nmt.kernels.native.attend import attend
 from realformer_nmt.kernels.native.best import Search
 from realformer_nmt.kernels.native.library import in_large_pages, kernels
-from realformer_nmt.kernels.native.linear8 import NativeInt8
-from realformer_nmt.kernels.native.linear16 import NativeBf16
-from realformer_nmt.kernels.native.linear32 import NativeFp32
 from realformer_nmt.kernels.native.masks import dropped, passed
+from realformer_nmt.kernels.native.product import NativeBf16, NativeFp32, NativeInt8
 from realformer_nmt.kernels.native.smoothing import replace_by_gradient
 
 Arguments = dict[str, Any]

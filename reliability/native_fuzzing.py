@@ -1,9 +1,6 @@
 """Odd calls of the kernels in C, each of which returns or raises TypeError or ValueError, and the kernels' own tests.
 
-python -m reliability.native_fuzzing FOLDER [CALLS]
-
-The kernels are built in FOLDER with gcc's sanitisers. The calls run in a fork, which another takes the place of if a
-call ends it. Prints how many calls computed something and how many were refused, and every call that failed.
+The kernels are built with gcc's sanitisers. The calls run in a fork; if one ends it, another fork goes on.
 """
 
 import importlib.util
@@ -24,7 +21,7 @@ from torch import Tensor
 from reliability.native_build import build, environment
 from reliability.native_calls import FUNCTIONS, Arguments
 from reliability.native_odd import KNOWN, changed
-from reliability.trainings import REPOSITORY, FailedError, check
+from reliability.trainings import REPOSITORY, check
 
 MODULE = "realformer_nmt.kernels.native._kernels"
 TESTS = [f"tests/kernels/native/test_{name}.py" for name in ("attend", "masks", "smoothing")]  # others take minutes
@@ -139,7 +136,7 @@ def attack(folder: Path, calls: int, seed: int = SEED) -> dict[str, Any]:
 
 
 def _in_sanitised(module: Path, *words: str) -> str:
-    command = [sys.executable, "-m", "reliability.native_fuzzing", "--module", str(module), *words]
+    command = [sys.executable, "-m", "reliability.native_fuzzing", str(module), *words]
     finished = subprocess.run(command, env=environment(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
     check(not finished.returncode, f"status {finished.returncode}: {(finished.stdout + finished.stderr)[-3000:]}")
     return finished.stdout
@@ -154,16 +151,5 @@ def in_sanitised(module: Path, words: list[str]) -> int:
     return 0
 
 
-def main() -> int:
-    if sys.argv[1] == "--module":
-        return in_sanitised(Path(sys.argv[2]), sys.argv[3:])
-    try:
-        print(json.dumps(attack(Path(sys.argv[1]), int((sys.argv[2:] or [str(CALLS)])[0]))))
-    except FailedError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_sanitised(Path(sys.argv[1]), sys.argv[2:]))

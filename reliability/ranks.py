@@ -27,7 +27,8 @@ from reliability.trainings import updates as trained
 WITNESS = str(REPOSITORY / "reliability" / "witness")
 RANKS = 2
 ROUNDING = 1e-4
-PATIENCE = 60.0  # seconds that a job may take to end once a rank has died
+SILENCE = 15  # seconds without an update, after which a rank gives up
+PATIENCE = 120.0  # seconds that a job may take to end once a rank has died
 LAST = "checkpoint_last.pt"
 Launch = Callable[[int, Words], Words]
 LAUNCHERS: dict[str, Launch] = {
@@ -80,20 +81,30 @@ def lose_one(data: Path, folder: Path, updates: int, launcher: str, undisturbed:
 
 
 def outlive_one(data: Path, folder: Path, updates: int, launcher: str) -> float:
-    """Seconds from the death of a rank to the end of the job, which says that it failed."""
-    words = training(data, folder, RANKS, updates, launcher=launcher)
+    """Return the seconds from the death of a rank to the end of the job, which says that it failed."""
+    return strike_one(training(data, folder, RANKS, updates, launcher=launcher), folder, updates, signal.SIGKILL)
+
+
+def outlive_silence(data: Path, folder: Path, updates: int) -> float:
+    """Stop a rank, which is then as silent as a lost machine; return the seconds to the end of the job."""
+    words = [*training(data, folder, RANKS, updates), "--heartbeat-timeout", str(SILENCE)]
+    return strike_one(words, folder, updates, signal.SIGSTOP)
+
+
+def strike_one(words: Words, folder: Path, updates: int, number: signal.Signals) -> float:
+    """Send a signal to a rank of a training, and return the seconds until the whole job has failed."""
     log = folder.with_suffix(".log")
     process = start(words, log)
     wait_for(lambda: kills.reached(log) >= updates // 2, process, log)
-    os.kill(workers(process.pid)[-1], signal.SIGKILL)
-    died = time.monotonic()
+    os.kill(workers(process.pid)[-1], number)
+    begun = time.monotonic()
     try:
         status = process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         status = 0
-    took = time.monotonic() - died
+    took = time.monotonic() - begun
     kill(process)
-    check(status != 0, f"{launcher}: a rank died, and the job goes on")
+    check(status != 0, f"a rank got {number.name}, and the job goes on: {words}")
     return round(took, 1)
 
 

@@ -16,7 +16,6 @@ TITLES = {
     "kills": "Kills",
     "disks": "Disks",
     "ranks": "Ranks on one machine",
-    "machines": "Two machines",
     "slurm": "A cluster of SLURM",
     "soak": "A long training",
     "fuzzing": "Fuzzing",

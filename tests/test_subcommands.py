@@ -132,12 +132,11 @@ def test_user_dir_prints_the_folder_that_fairseq_imports(tmp_path: Path) -> None
     assert registered.stdout == "True\n", registered.stderr
 
 
-@pytest.mark.parametrize("words", [["user-dir"], ["--help"]])
-def test_a_reader_that_left_is_no_traceback(words: list[str]) -> None:
+def test_a_reader_that_left_is_no_traceback() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     ended = subprocess.run(
-        [sys.executable, "-m", "realformer_nmt.cli", *words],
+        [sys.executable, "-m", "realformer_nmt.cli", "user-dir"],
         cwd=REPOSITORY,
         env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
         stdout=writer,

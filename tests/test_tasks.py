@@ -58,8 +58,8 @@ from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.options import option_ranges
 from realformer_nmt.protocols import protocol, settings
 from realformer_nmt.evaluation.rows import evaluation_run
-from realformer_nmt.evaluation.rows.sequences import Sequences
-from realformer_nmt.comparison.row_scoring import MEASURED
+from realformer_nmt.evaluation.rows.text_rows import Sequences
+from realformer_nmt.comparison.grid.row_scoring import MEASURED
 
 def refused(call, *arguments):
     try:

@@ -4,7 +4,7 @@ A GPU that has recorded a step for a shape can replay it, and memory is allocate
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,9 @@ class LadderDataset(BaseWrapperDataset):
         super().__init__(dataset)
         self.rungs = RUNGS[:rungs]
 
-    def __getitem__(self, index: int) -> dict[str, Any]:
+    def __getitem__(self, index: int) -> Mapping[str, Any]:
         if index != FILLER:
-            sample: dict[str, Any] = self.dataset[index]
+            sample: Mapping[str, Any] = self.dataset[index]
             return sample
         eos, pad = torch.tensor([self.dataset.eos]), torch.tensor([self.dataset.src_dict.pad()])
         return {"id": FILLER, "source": eos, "target": pad, "alignment": torch.empty(0, 2, dtype=torch.long)}
@@ -55,7 +55,7 @@ class LadderDataset(BaseWrapperDataset):
         longer = indices[~fits]
         return batches + (self.dataset.batch_by_size(longer, *limits) if len(longer) or not batches else [])
 
-    def collater(self, samples: list[dict[str, Any]]) -> Any:
+    def collater(self, samples: list[Mapping[str, Any]]) -> Any:
         """Pad to the rungs of the longest pair; fillers do not count as sentences."""
         pairs = [sample for sample in samples if sample["id"] != FILLER]
         if not pairs:

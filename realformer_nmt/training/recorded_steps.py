@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 Batch = Mapping[str, Any]
 Shape = tuple[tuple[int, ...], ...]
-Step = tuple[Tensor, int, dict[str, Any]]  # loss, sample size, logging output: what fairseq's train_step returns
+Step = tuple[Tensor, int, Mapping[str, Any]]  # loss, sample size, logging output: what fairseq's train_step returns
 logger = logging.getLogger(__name__)
 MOST = 64  # shapes to record; the ladder of lengths makes 51
 WARM_UP = 3  # passes before a recording, in which libraries allocate and choose their kernels
@@ -53,8 +53,8 @@ class CudaRecorder:
         return replay
 
 
-class Training(NamedTuple):
-    """What a step needs besides its batch."""
+class ModelInTraining(NamedTuple):
+    """A model in training, with all that a step needs besides its batch."""
 
     model: nn.Module
     criterion: Any
@@ -64,7 +64,7 @@ class Training(NamedTuple):
 class RecordedStep:
     """The step of one shape."""
 
-    def __init__(self, recorder: Recorder, training: Training, batch: Batch) -> None:
+    def __init__(self, recorder: Recorder, training: ModelInTraining, batch: Batch) -> None:
         self.batch = copied(batch)
         self.scale = torch.ones((), device=batch["target"].device)
         self.results: dict[str, Tensor] = {}
@@ -73,13 +73,13 @@ class RecordedStep:
                 recorder.warm_up(lambda: self._run(training))
             self._replay = recorder.record(lambda: self._run(training))
 
-    def _run(self, training: Training) -> None:
+    def _run(self, training: ModelInTraining) -> None:
         loss, _, log = training.criterion(training.model, self.batch)
         (loss * self.scale).backward()
         self.results = {name: value for name, value in log.items() if isinstance(value, Tensor)}
         self.results["loss"] = loss.detach()
 
-    def replay(self, training: Training, batch: Batch) -> Step:
+    def replay(self, training: ModelInTraining, batch: Batch) -> Step:
         fill(self.batch, batch)
         scaler = getattr(training.optimizer, "scaler", None)
         self.scale.fill_(scaler.loss_scale if scaler else 1.0)
@@ -101,7 +101,7 @@ class RecordedSteps:
         self.seen: set[Shape] = set()
         self.gradients: dict[nn.Parameter, Tensor] = {}
 
-    def step(self, training: Training, batch: Batch, run: Callable[[], Step]) -> Step:
+    def step(self, training: ModelInTraining, batch: Batch, run: Callable[[], Step]) -> Step:
         """Replay the step of a batch's shape, or run it if it is not recorded."""
         recorded = self._recorded(training, batch)
         metrics.log_scalar("replayed", float(recorded is not None), round=2)
@@ -111,7 +111,7 @@ class RecordedSteps:
         self.gradients = gradients_of(training.model)
         return result
 
-    def _recorded(self, training: Training, batch: Batch) -> RecordedStep | None:
+    def _recorded(self, training: ModelInTraining, batch: Batch) -> RecordedStep | None:
         shape = shape_of(batch)
         if shape not in self.seen:
             self.seen.add(shape)
@@ -123,7 +123,7 @@ class RecordedSteps:
             self.steps[shape] = self._record(training, batch) if len(self.steps) < self.most else None
         return self.steps[shape]
 
-    def _record(self, training: Training, batch: Batch) -> RecordedStep | None:
+    def _record(self, training: ModelInTraining, batch: Batch) -> RecordedStep | None:
         shape = list(batch["target"].shape)
         try:
             recorded = RecordedStep(self.recorder, training, batch)

@@ -14,7 +14,7 @@ from reliability.fuzzing import RUN as EMPTY
 
 SHORTCUT = {"sublayer": "encoder.layers.0.ffn", "mean": 1.5}
 FIGURE = {"paper": "He 2021", "model": "RealFormer", "encoder_layers": 6, "decoder_layers": 6, "bleu": None}
-FIGURE |= {"metric": "BLEU", "note": "", "comparable_with": None}
+FIGURE |= {"dataset": "WMT", "metric": "BLEU", "note": "", "comparable_with": None}
 RUN = {**EMPTY, "models": [{**EMPTY["models"][0], "shortcuts": [SHORTCUT]}], "published": [FIGURE]}
 
 

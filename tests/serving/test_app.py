@@ -38,8 +38,7 @@ OPTIONS = dict.fromkeys(("beam", "nbest", "max_len_b"), st.integers(0, 6)) | dic
     ("max_len_a", "lenpen"), st.floats() | st.integers()
 )
 SEARCHES = st.fixed_dictionaries(
-    {"texts": st.lists(ODDEST, min_size=1, max_size=3)},
-    optional={name: kind | JSON for name, kind in OPTIONS.items()},
+    {"texts": st.lists(ODDEST, min_size=1, max_size=3)}, optional={name: kind | JSON for name, kind in OPTIONS.items()}
 )
 LOOKS = st.fixed_dictionaries(
     {

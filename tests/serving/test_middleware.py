@@ -24,10 +24,7 @@ def test_its_own_names_are_answered(client: Client, host: str) -> None:
     assert client.get("/health", Host=host).status == 200
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1"],
-)
+@pytest.mark.parametrize("host", ["evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1"])
 def test_another_name_is_refused(client: Client, host: str) -> None:
     """A page whose name was turned to 127.0.0.1 after the browser had loaded it asks under that name."""
     response = client.get("/health", Host=host)

@@ -29,10 +29,7 @@ BROKEN = {
     "lenpen NaN": ((TEXT + '"lenpen": NaN}').encode(), "lenpen must be "),
     "more nbest than beam": ((TEXT + '"beam": 2, "nbest": 3}').encode(), "nbest=3 of beam=2: give a beam of 3 or more"),
     "too many texts": (json.dumps({"texts": ["a"] * 62}).encode(), "62 texts: allowed are 61 in a request"),
-    "too many characters": (
-        json.dumps({"texts": ["a" * 3_001]}).encode(),
-        "a text of 3001 characters: allowed",
-    ),
+    "too many characters": (json.dumps({"texts": ["a" * 3_001]}).encode(), "a text of 3001 characters: allowed"),
     "too many tokens": (json.dumps({"texts": ["a " * 1_100]}).encode(), "is longer than the model's 1024: split it"),
 }
 

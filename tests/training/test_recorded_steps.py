@@ -17,7 +17,7 @@ from realformer_nmt.kernels.native.library import HIDDEN
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import FusedLabelSmoothedCrossEntropyCriterion
 from realformer_nmt.training.r_drop import RDropCriterion
-from realformer_nmt.training.recorded_steps import RecordedSteps, Step, Training
+from realformer_nmt.training.recorded_steps import ModelInTraining, RecordedSteps, Step
 
 LOSSES = {
     "fairseq's": smoothed.LabelSmoothedCrossEntropyCriterion,
@@ -51,7 +51,9 @@ class Loop:
         self.sgd = torch.optim.SGD(model.parameters(), lr=1e-4)
         self.scaler = SimpleNamespace(loss_scale=8.0)
         optimizer = SimpleNamespace(scaler=self.scaler)
-        self.training = Training(model, LOSSES[loss](tiny.task(), sentence_avg=False, label_smoothing=0.1), optimizer)
+        self.training = ModelInTraining(
+            model, LOSSES[loss](tiny.task(), sentence_avg=False, label_smoothing=0.1), optimizer
+        )
         self.steps = steps
 
     def run(self) -> list[Tensor]:

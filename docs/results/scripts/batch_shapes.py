@@ -1,4 +1,4 @@
-"""What few batch shapes cost: shapes, padding and real tokens a batch, of data-bins and of lengths like WMT's.
+"""The cost of few batch shapes: shapes, padding and real tokens a batch, of data-bins and of lengths like WMT's.
 
 python docs/results/scripts/batch_shapes.py batch_shapes.json NAME=DATA_BIN ...
 """
@@ -51,7 +51,7 @@ def dataset(sizes: NDArray[np.int64]) -> LanguagePairDataset:
 
 
 class Words:
-    """As much of a dictionary as a dataset asks for."""
+    """The part of a dictionary that a dataset asks for."""
 
     def pad(self) -> int:
         return 1

@@ -41,8 +41,9 @@ def check_free(path: Path, command: str) -> None:
 
 def check_folder(path: Path) -> None:
     """Refuse a path that is not a folder and cannot become one."""
-    if os.path.lexists(path) and not path.is_dir():
-        raise UserError(f"{path} is not a folder: name another one, or remove it")
+    for each in (path, *path.parents):
+        if os.path.lexists(each) and not each.is_dir():
+            raise UserError(f"{each} is not a folder: name another one, or remove it")
 
 
 def check_record(path: Path, command: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.numbers import MOST_SEEDS, SEED
+from realformer_nmt.common.numbers import SEED
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
@@ -189,6 +189,11 @@ class Grid:
             )
 
     @property
+    def shares(self) -> list[float]:
+        """Shares of the corpus that cells are trained on."""
+        return (self.axes or {}).get("data", [])
+
+    @property
     def drawn(self) -> str:
         numbers = bool((self.train or {}).get("regression-target"))
         return next(iter(metric_table.drawn(self.task, numbers))) if self.metric is None else self.metric
@@ -198,8 +203,6 @@ class Grid:
 
     def with_seeds(self, number: int) -> "Grid":
         """Return the grid with so many more seeds, counted on from its largest."""
-        if not 0 <= number <= MOST_SEEDS:
-            raise UserError(f"--add-seeds {number}: allowed is a whole number, 1 to {MOST_SEEDS:,}")
         first = max(self.seeds) + 1
         return replace(self, seeds=(*self.seeds, *range(first, first + number)))
 

@@ -12,8 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.comparison.records.cell_files import FINAL, MODEL_FAILED
-from realformer_nmt.comparison.records.loss_trend import TOO_SHORT
+from realformer_nmt.comparison.records.cell_record import FINAL, MODEL_FAILED
+from realformer_nmt.comparison.records.curves import TOO_SHORT
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
@@ -197,8 +197,5 @@ def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
 
 
 def moment(stamp: str | None) -> str:
-    """Return 2026-11-20T18:00:00+00:00 as 2026-11-20 18:00 UTC; another zone stays as it was recorded."""
-    if not stamp:
-        return formatting.NOTHING
-    zone = stamp[19:].lstrip(".0123456789")
-    return f"{stamp[:10]} {stamp[11:16]}{' UTC' if zone in ('+00:00', 'Z') else ' ' + zone}".strip()
+    """Return 2026-11-20T18:00:00+00:00 as 2026-11-20 18:00 UTC."""
+    return f"{stamp[:10]} {stamp[11:16]} UTC" if stamp else formatting.NOTHING

@@ -7,7 +7,7 @@ against the baseline at the same place. Where neither compares a leader with the
 from collections.abc import Sequence
 
 from realformer_nmt.comparison.grid.axes import Place, shown
-from realformer_nmt.comparison.records.loss_trend import TOO_SHORT
+from realformer_nmt.comparison.records.curves import TOO_SHORT
 from realformer_nmt.comparison.report.formatting import by_size, either
 from realformer_nmt.comparison.report.power import best_rows, is_real, scored
 from realformer_nmt.comparison.report.report_table import counted

@@ -8,7 +8,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.terminal import printable as printable
 from realformer_nmt.comparison.grid.axes import Place
 from realformer_nmt.comparison.grid.axes import shown as shown_on
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.results_file import (
     MeanScore,

@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 
 
 class DivergenceRecord(Struct, frozen=True):
-    """What a training writes of its divergence, as far as it is read here."""
+    """Record of a divergence, which the training writes, as far as it is read here."""
 
     error: str
     update: int

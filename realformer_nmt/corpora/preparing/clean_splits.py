@@ -53,19 +53,9 @@ class Plan:
         return self.source, self.target
 
     def steps(self, split: str, form: Format) -> tuple[Steps, Steps]:
-        protocol = self.protocol
-        prepared = not is_test(split) or protocol.normalise_test
-        hyphens: Hyphens = "aggressive" if protocol.aggressive_hyphens else "plain"
+        prepared = not is_test(split) or self.protocol.normalise_test
         source, target = (
-            Steps(
-                language,
-                normalise_punctuation=prepared and protocol.normalise_punctuation,
-                straight_apostrophes=not prepared and form == "sgm",
-                remove_nonprinting=prepared and protocol.remove_nonprinting,
-                tokenise=hyphens if self.tokenised else None,
-                lowercase=protocol.lowercase,
-            )
-            for language in self.languages
+            cleaning_steps(language, self.protocol, self.tokenised, prepared, form) for language in self.languages
         )
         return source, target
 
@@ -73,6 +63,21 @@ class Plan:
         lengths = self.protocol.lengths
         applies = split == "train" or (split == "valid" and lengths.validation)
         return lengths if applies and lengths.counted == counted else None
+
+
+def cleaning_steps(
+    language: str, protocol: TextProtocol, tokenised: bool, prepared: bool = True, form: Format = "text"
+) -> Steps:
+    """Return the steps of cleaning a text: all of the protocol's if it is `prepared`, as training text always is."""
+    hyphens: Hyphens = "aggressive" if protocol.aggressive_hyphens else "plain"
+    return Steps(
+        language,
+        normalise_punctuation=prepared and protocol.normalise_punctuation,
+        straight_apostrophes=not prepared and form == "sgm",
+        remove_nonprinting=prepared and protocol.remove_nonprinting,
+        tokenise=hyphens if tokenised else None,
+        lowercase=protocol.lowercase,
+    )
 
 
 class BlockTask(NamedTuple):

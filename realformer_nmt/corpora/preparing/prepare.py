@@ -17,7 +17,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.folder_lock import locked
-from realformer_nmt.common.files.records import Origin, none_if_unset
+from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.common.stages.versions import ENGINES, installed
@@ -182,7 +182,7 @@ class PrepareSteps:
             source=job.plan.source,
             target=job.plan.target,
             subwords=job.subwords,
-            vocabulary=none_if_unset(subwords.vocabulary) or job.vocabulary,
+            vocabulary=subwords.vocabulary or job.vocabulary,
             pairs=data.lines,
             parts=text.parts,
             pieces=encoded.pieces,

@@ -69,10 +69,9 @@ def check_training(cfg: DictConfig) -> None:
     check_criterion(cfg)
     check_alignments(cfg)
     if cfg.common.cpu or not torch.cuda.is_available():
-        for name in ("memory_efficient_fp16", "fp16"):
-            if cfg.common.get(name):
-                flag = f"--{name.replace('_', '-')}"
-                raise OptionError(f"{flag} needs a GPU: on a CPU leave it out, or train with --bf16")
+        is_flat = not cfg.common.memory_efficient_fp16 and not cfg.common.fp16_no_flatten_grads
+        if cfg.common.fp16 and is_flat:
+            raise OptionError("--fp16 on a CPU: add --fp16-no-flatten-grads, or train with --bf16, which is faster")
     limits = cfg.optimization
     ends = (limits.max_epoch, limits.max_update, limits.stop_time_hours, cfg.checkpoint.patience > 0)
     if not any(ends) and limits.stop_min_lr < 0:

@@ -8,7 +8,7 @@ from fairseq.trainer import Trainer
 
 from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.model.models.model import TranslationModel
-from realformer_nmt.training.recorded_steps import CudaRecorder, RecordedSteps, Training
+from realformer_nmt.training.recorded_steps import CudaRecorder, ModelInTraining, RecordedSteps
 
 VARIABLE = "REALFORMER_NMT_GRAPHS"  # 0 turns recording off
 
@@ -61,4 +61,4 @@ def replay_steps(
     if not steps or ignore_grad:
         return run()
     model.set_num_updates(update_num)
-    return steps.step(Training(model, criterion, optimizer), sample, run)
+    return steps.step(ModelInTraining(model, criterion, optimizer), sample, run)

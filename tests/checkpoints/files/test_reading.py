@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from fairseq import checkpoint_utils
 from programs.program import REPOSITORY
 
 from realformer_nmt.checkpoints import inspection
@@ -129,16 +128,6 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path, make: Callable[[Path]
     make(path)
     with pytest.raises(UserError, match=r"checkpoint\.pt(: no such file| is a folder| is no ordinary file); give"):
         reading.load(path)
-
-
-def test_weights_of_another_kind_of_number_are_no_weights(good: Path, tmp_path: Path) -> None:
-    path, state = tmp_path / "whole.pt", torch.load(good, weights_only=True)
-    name = "decoder.layers.0.fc1.weight"
-    torch.save({**state, "model": {**state["model"], name: torch.ones_like(state["model"][name]).long()}}, path)
-    with pytest.raises(UserError, match=r"whole\.pt holds .*fc1\.weight as whole numbers, and the model's are floats"):
-        inspection.inspect(path)
-    with pytest.raises(UserError, match=r"whole\.pt holds .*fc1\.weight as whole numbers, and the model's are floats"):
-        checkpoint_utils.load_model_ensemble_and_task([str(path)])
 
 
 def odd_contents(cfg: dict[str, Any], weights: dict[str, Any]) -> dict[str, dict[str, Any]]:

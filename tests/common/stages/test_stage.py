@@ -46,19 +46,6 @@ def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]
     assert not stage(folder).is_up_to_date(fresh=True)
 
 
-@pytest.mark.parametrize("fresh", [False, True])
-def test_what_it_is_made_from_is_not_written_over(folder: Path, fresh: bool) -> None:
-    (folder / "link.pt").symlink_to(folder / "two.pt")
-    (folder / "record.json").hardlink_to(folder / "one.pt")
-    for average_stage, outputs in (
-        (stage(folder), [folder / "link.pt"]),
-        (replace(stage(folder), record=folder / "record.json"), []),
-    ):
-        with pytest.raises(UserError, match="output would overwrite its input"):
-            average_stage.is_up_to_date(fresh, *outputs)
-    assert [(folder / name).read_text() for name in ("one.pt", "two.pt")] == ["one.pt", "two.pt"]
-
-
 @pytest.mark.parametrize("complete", [True, False])
 def test_a_record_of_before_is_continued_and_not_written_over(folder: Path, complete: bool) -> None:
     """Version 0.3.0 did not record which command had written it."""

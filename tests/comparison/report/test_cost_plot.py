@@ -85,15 +85,6 @@ def test_nothing_is_drawn_below_nothing() -> None:
     assert axes.get_ylim()[0] >= 0
 
 
-def test_a_correlation_below_0_is_drawn_with_its_deviation() -> None:
-    """The mean of -41, -40 and -39 is -40, the deviation 1."""
-    results = sample()
-    results.cells[:] = [costing(cell, 1.0, cell.seed - 42.0) for cell in results.cells]
-    axes = drawn(results).figure.axes[0]
-    assert [list(map(float, line.get_ydata())) for line in axes.lines].count([-41.0, -39.0]) == 9
-    assert axes.get_ylim()[0] < -41
-
-
 def test_hours_or_minutes_on_a_scale_that_shows_all() -> None:
     assert "minutes a training" in drawn(sample()).page_svg("p")
     slow = sample()

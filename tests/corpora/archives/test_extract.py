@@ -3,7 +3,6 @@
 import gzip
 import io
 import os
-import resource
 import stat
 import tarfile
 import zipfile
@@ -176,23 +175,6 @@ def test_an_archive_cut_within_the_member_is_called_damaged(tmp_path: Path, name
     with pytest.raises(UserError, match=rf"{name}: damaged or cut short \(.+\); remove it and fetch it again"):
         extract(archive, ["training/v9.de-en.de"], tmp_path / "out")
     assert files(tmp_path / "out") == {}
-
-
-def test_without_room_nothing_stays_and_the_error_says_what_is_lacking(tmp_path: Path) -> None:
-    """The kernel stops every file at 100 kB, as it does at a disk's end."""
-    archive, out = archived(tmp_path, "a.tgz"), tmp_path / "out"
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
-    try:
-        with pytest.raises(
-            UserError, match=r"v9\.de-en\.de: File too large: 300,000 more bytes are needed, [\d,]+ are"
-        ):
-            extract(archive, ["training/v9.de-en.de"], out)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert list((out / "training").iterdir()) == []
-    extract(archive, ["training/v9.de-en.de"], out)
-    assert files(out) == {"training/v9.de-en.de": NOISE}
 
 
 def test_a_leading_dot_is_no_part_of_a_members_name(tmp_path: Path) -> None:

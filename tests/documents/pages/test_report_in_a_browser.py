@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from fixture_types import Once
-from grids.sample_results import Results, changed, empty, sample
+from grids.sample_results import Results, changed, sample
 from pages import browsers
 from playwright.sync_api import Page
 
@@ -13,7 +13,6 @@ from realformer_nmt.comparison.report import document
 PHONE, DESK = (390, 844), (1280, 900)
 REPORTS: dict[str, Callable[[], Results]] = {
     "sample": lambda: sample(seeds=2),
-    "empty": empty,
     "long": lambda: changed(sample(seeds=1), lambda text: f"synthesizer_factorised_{text}"),
 }
 Opened = Callable[..., tuple[Page, list[str]]]
@@ -69,31 +68,6 @@ def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str)
     assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
 
 
-@pytest.mark.parametrize(("name", "size"), [("sample", DESK), ("long", PHONE)])
-def test_no_word_of_a_plot_leaves_its_figure_or_lies_on_another(
-    opened: Opened, name: str, size: tuple[int, int]
-) -> None:
-    page, _ = opened(name, size)
-    outside = page.evaluate(
-        """[...document.querySelectorAll('svg text')].filter(text => {
-            const word = text.getBoundingClientRect(), box = text.closest('figure').getBoundingClientRect()
-            return word.left < box.left || word.right > box.right || word.top < box.top || word.bottom > box.bottom
-        }).map(text => text.textContent)"""
-    )
-    assert outside == []
-    over = page.evaluate(
-        """[...document.querySelectorAll('svg')].flatMap(svg => {
-            const texts = [...svg.querySelectorAll("text")]
-            const words = texts.map(text => [text.textContent, text.getBoundingClientRect()])
-            return words.flatMap(([one, a], place) => words.slice(place + 1).filter(([, b]) =>
-                Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3  // a line's box is higher than its letters
-            ).map(([other]) => `${one} / ${other}`))
-        })"""
-    )
-    assert over == []
-
-
 def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
     """A desk shows its curve, a phone what became of it, before anything is scrolled or unfolded."""
     page, _ = opened("sample", DESK)
@@ -109,18 +83,6 @@ def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
     failure = page.locator(".fallen li").bounding_box()
     assert failure
     assert failure["y"] + failure["height"] < PHONE[1]
-
-
-def test_ink_follows_the_scheme(opened: Opened) -> None:
-    lightness = []
-    for scheme in ("light", "dark"):
-        page, _ = opened("empty", DESK, scheme)
-        ink = page.locator("svg text").first.evaluate("text => getComputedStyle(text).fill")
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        lightness.append([sum(map(int, colour.strip("rgb()").split(","))) for colour in (ink, ground)])
-    (day_ink, day), (night_ink, night) = lightness
-    assert day_ink < 200 < 600 < day
-    assert night < 200 < 600 < night_ink
 
 
 def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:

@@ -6,12 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from realformer_nmt.evaluation.rows.answering import (
-    Span,
-    WindowResult,
-    answer_text,
-    best,
-)
+from realformer_nmt.evaluation.rows.answering import Span, WindowResult, answer_text, best
 from realformer_nmt.questions.squad import Question
 from realformer_nmt.questions.windows import Window, split_at_spaces
 

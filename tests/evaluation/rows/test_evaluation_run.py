@@ -11,7 +11,7 @@ from programs import argv
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.rows import evaluation_run
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
-from realformer_nmt.evaluation.rows.sequences import SequenceRow, Sequences
+from realformer_nmt.evaluation.rows.text_rows import SequenceRow, Sequences
 from realformer_nmt.evaluation.run_record import RunRecord
 
 

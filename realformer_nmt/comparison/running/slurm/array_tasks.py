@@ -10,10 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from realformer_nmt.common.files import records
-from realformer_nmt.comparison.grid import cell as grid_cell
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.slurm import queue
-from realformer_nmt.protocols.train import TrainRequest
 
 HINT = "end the job of this cell by scancel, and remove the file"
 
@@ -65,9 +63,10 @@ def record(folder: Path, job: int, cells: Sequence[Cell]) -> dict[Cell, ArrayTas
 
 def digest(cell: Cell) -> str:
     """Return a hash of what a cell is trained and scored with, whichever folder `compare` is called from."""
-    protocol = grid_cell.digest("", Path(), cell.requests(TrainRequest)[0].protocol)
+    protocol = Path(cell.train.request.protocol)
+    written = protocol.read_text(encoding="utf-8") if protocol.suffix == ".toml" else str(protocol)
     stages = [(stage.name, stage.request.subcommand, stage.request.as_options()) for stage in cell.stages]
-    settings = [stages, protocol, asdict(cell.failure), cell.retries]
+    settings = [stages, written, asdict(cell.failure), cell.retries]
     return hashlib.sha256(json.dumps(settings, default=lambda path: str(path.resolve())).encode()).hexdigest()
 
 

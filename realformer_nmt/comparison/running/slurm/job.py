@@ -15,15 +15,11 @@ from types import FrameType
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import HeldError
 from realformer_nmt.common.user_dir import folder_in
-from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.comparison import Comparison
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.records.cell_log import CellLog
+from realformer_nmt.comparison.records.cell_record import CellLog
 from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS
 from realformer_nmt.comparison.running.slurm import options as slurm_options
@@ -45,7 +41,7 @@ def main(copy: Path, options: Sequence[str]) -> int:
     folder, job = copy.parent, f"{os.environ['SLURM_ARRAY_JOB_ID']}_{os.environ['SLURM_ARRAY_TASK_ID']}"
     request = request_of(options)
     grid = grids.load(copy, request.grid).with_seeds(request.add_seeds)
-    cell = cell_of(grid, request)
+    (cell,) = Comparison.of(request, grid).selected
     prefix = slurm_options.read(grid.slurm or {}).prefix
     scontrol("update", f"JobId={job}", f"JobName={prefix}{cell.name}")  # an array has one name, until its tasks start
     saved = saved_files(cell)
@@ -57,7 +53,7 @@ def main(copy: Path, options: Sequence[str]) -> int:
         if vain < VAIN_STARTS:
             return requeue(job, cell)
         evidence = f"job {job}: nothing was saved in {vain} starts, each as long as the time limit allows"
-        CellLog(CellFiles(cell)).lost(f"{evidence}; give time in [slurm] more minutes")
+        CellLog(cell).lost(f"{evidence}; give time in [slurm] more minutes")
     (folder / ended(job)).touch()
     return 0
 
@@ -67,14 +63,6 @@ def request_of(options: Sequence[str]) -> CompareRequest:
     import_user_dir("compare", folder_in(options))
     register("compare")
     return CompareRequest.from_args(parser(["compare"]).parse_args(["compare", *options]))
-
-
-def cell_of(grid: Grid, request: CompareRequest) -> Cell:
-    """Return the cell that --cell names, built as `compare --cell` builds it."""
-    corpus = scoring_of(grid.task).find(grid, request)
-    gpus = min(1, compare.number_of_gpus(request))
-    (cell,) = compare.select(grid, cells(grid, corpus, request, gpus), request)
-    return cell
 
 
 def _nearly_over(_number: int, _frame: FrameType | None) -> None:
@@ -99,8 +87,8 @@ def run_to_end(cell: Cell) -> None:
 
 def saved_files(cell: Cell) -> dict[Path, int]:
     """Return checkpoints and records with the times they were written at: what a next start need not repeat."""
-    later = cell.stages[1:]  # train.json is written again and again while it trains
-    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in later)]
+    # train.json is written again and again while it trains
+    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in cell.after_training)]
     return {file: file.stat().st_mtime_ns for file in files if file.exists()}
 
 
@@ -116,7 +104,7 @@ def requeue(job: str, cell: Cell) -> int:
     """Put this job back into the queue, which ends it."""
     message = scontrol("requeue", job)
     if message:
-        CellLog(CellFiles(cell)).lost(f"job {job} cannot be queued again: {message}")
+        CellLog(cell).lost(f"job {job} cannot be queued again: {message}")
     return 1 if message else 0
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.records.cell_log import CellLog
+from realformer_nmt.comparison.records.cell_record import CellLog
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import array_tasks, queue
@@ -66,7 +66,7 @@ class Watch:
 
     def _end(self, cell: Cell) -> None:
         del self._waiting[cell]
-        self._show(cell, Progress(CellFiles(cell).progress))
+        self._show(cell, Progress(CellState(cell).progress))
 
     def _ask(self) -> None:
         try:
@@ -81,7 +81,7 @@ class Watch:
             entry = listed.get(task.id)
             if entry is not None and not entry.ended:
                 self._missing.pop(cell, None)
-                self._show(cell, Progress(f"{CellFiles(cell).state}, job {task.id} {entry}"))
+                self._show(cell, Progress(f"{CellState(cell).state}, job {task.id} {entry}"))
                 self._report_hold(cell, task, entry)
             elif self._clock() - self._missing.setdefault(cell, self._clock()) >= self._grace:
                 self._lose(cell, task, f"ended as {entry.state}" if entry else "is not in the queue any more")
@@ -97,7 +97,7 @@ class Watch:
 
     def _lose(self, cell: Cell, task: ArrayTask, how: str) -> None:
         try:
-            CellLog(CellFiles(cell)).lost(f"job {task.id} {how}: {array_tasks.last_words(self._folder, task)}")
+            CellLog(cell).lost(f"job {task.id} {how}: {array_tasks.last_words(self._folder, task)}")
         except (UserError, OSError) as error:
             self._unrecorded.append(f"{cell.name}: job {task.id} {how}, which cannot be recorded: {error}")
         self._end(cell)

@@ -1,8 +1,8 @@
-"""What makes a cell's job one of other settings."""
+"""A change that gives a cell's job other settings."""
 
 from pathlib import Path
 
-from grids.slurm_cells import only
+from grids.grid_cells import only
 
 from realformer_nmt.common.requests.toml_tables import locate
 from realformer_nmt.comparison.running.slurm.array_tasks import digest

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from grids.slurm_cells import only
+from grids.grid_cells import only
 
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
 from realformer_nmt.common.files import records
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import with_user_dir
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.slurm import job, launcher, queue
 from realformer_nmt.comparison.running.slurm.queue import QueueError
 
@@ -86,8 +85,9 @@ def test_the_folder_of_a_users_rows_is_imported_for_the_scores_of_any_cell(
     (rows / "__init__.py").touch()
     started = run_by_jobs(monkeypatch)
     start(folder, "--user-dir", str(rows))
-    assert started == [with_user_dir(cell, rows) for cell in only(folder)]
-    assert not started[0].stages[0].request.user_dir
+    (cell,) = started
+    assert not cell.train.request.user_dir
+    assert {stage.request.user_dir for stage in cell.after_training} == {rows}
     assert rows.name in sys.modules
 
 
@@ -119,7 +119,7 @@ def test_three_starts_that_save_nothing_are_an_error(
     assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 5
     assert (folder / "runs/slurm/7_0.ended").exists()
-    assert "nothing was saved in 3 starts" in (CellFiles(cell).evidence or "")
+    assert "nothing was saved in 3 starts" in (CellState(cell).evidence or "")
 
 
 def test_a_training_that_records_its_time_alone_has_saved_nothing(
@@ -129,14 +129,14 @@ def test_a_training_that_records_its_time_alone_has_saved_nothing(
 
     def training(_: Cell) -> None:
         record = TrainRecord(sessions=[TrainingSession(started="now", seconds=float(len(nearly_over)), gpus=0)])
-        records.write(cell.stages[0].record, record)
+        records.write(cell.train.record, record)
         os.kill(os.getpid(), signal.SIGUSR2)
 
     monkeypatch.setattr(job, "run_to_end", training)
     for _ in range(3):
         assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 2
-    assert "nothing was saved in 3 starts" in (CellFiles(cell).evidence or "")
+    assert "nothing was saved in 3 starts" in (CellState(cell).evidence or "")
 
 
 def test_a_job_that_cannot_be_queued_again_is_an_error(
@@ -148,4 +148,4 @@ def test_a_job_that_cannot_be_queued_again_is_an_error(
     monkeypatch.setattr(queue, "call", refused)
     assert start(folder) == 1
     assert nearly_over == []
-    assert "cannot be queued again: scontrol: Requested" in (CellFiles(only(folder)[0]).evidence or "")
+    assert "cannot be queued again: scontrol: Requested" in (CellState(only(folder)[0]).evidence or "")

@@ -7,17 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from grids import cluster, comparisons
-from grids.grid_cells import cells_of
-from grids.slurm_cells import only
+from grids.grid_cells import cells_of, only
 
 from realformer_nmt.common.files.folder_lock import take
 from realformer_nmt.comparison import compare as compare_recipe
 from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.comparison import Comparison
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.slurm import array_tasks, launcher, queue
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask
 
@@ -40,7 +41,7 @@ def processes(folder: Path) -> list[int]:
 
 def wait_for_running(folder: Path, process: "subprocess.Popen[str]") -> None:
     end = time.monotonic() + 120
-    while not processes(folder) or CellFiles(only(folder)[0]).state != "running":
+    while not processes(folder) or CellState(only(folder)[0]).state != "running":
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -63,7 +64,7 @@ def test_a_job_that_dies_outside_python_is_lost(folder: Path, compare: Callable[
     _, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "realformer-1-s1: see `--status`" in err
-    record = CellFiles(only(folder)[0])
+    record = CellState(only(folder)[0])
     assert record.state == "error"
     assert "is not in the queue any more" in (record.evidence or "")
 
@@ -86,7 +87,7 @@ def test_the_same_command_attaches_to_the_jobs_of_one_that_was_terminated(
     assert {"--partition=deep", "--time=30", "--requeue", "--array=0-0%1", "--job-name=realformer-1-s1"} <= options
     assert "JobName=realformer-1-s1" in (folder / "controlled").read_text()
     assert [cell["state"] for cell in comparisons.results(folder / "runs")["cells"]] == ["stuck"]
-    assert len(CellFiles(only(folder)[0]).record.sessions) == 1
+    assert len(CellState(only(folder)[0]).record.sessions) == 1
 
 
 def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
@@ -133,13 +134,13 @@ def test_the_running_job_of_a_cell_that_is_made_again_is_ended_first(
 ) -> None:
     cells = only(folder)
     array_tasks.record(folder / "runs/slurm", 7, cells)
-    record, job = cells[0].stages[0].record, take(cells[0].lock, "runs")
+    record, job = cells[0].train.record, take(cells[0].lock, "runs")
     record.write_text("{}")  # of no training that the grid asks for
     states = {True: QueuedTask("CANCELLED", "None"), False: QueuedTask("RUNNING", "None")}
     monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": states[job.closed]})
     monkeypatch.setattr(queue, "cancel", lambda ids: job.close() if ids == ["7_0"] else None)
     monkeypatch.setattr(compare_recipe, "launch", lambda *_: [])
     request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm", fresh=True)
-    compare_recipe.train_and_score(request, load(request.grid), cells, 0)
+    compare_recipe.train_and_score(request, Comparison(load(request.grid), cast(Any, None), cells, cells, 0))
     assert job.closed
     assert not record.exists()

@@ -4,9 +4,9 @@ import itertools
 from pathlib import Path
 
 import pytest
-from grids.slurm_cells import only
+from grids.grid_cells import only
 
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.slurm import queue, watch
 from realformer_nmt.comparison.running.slurm.array_tasks import ArrayTask
@@ -70,7 +70,7 @@ def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
     assert 1060 <= hours() < 1000 + 180 + 60 + 10
     assert shown[0].state == "waiting, job 7_0 running"
     assert shown[-1].state == "error"
-    assert CellFiles(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
+    assert CellState(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
 
 
 @pytest.mark.parametrize(
@@ -99,5 +99,5 @@ def test_the_queues_own_word_for_an_end_is_the_evidence(
     watching = watched(folder, hours, [])
     (folder / "runs/slurm/7_0.out").write_text("epoch 1\nslurmstepd: error: Detected 1 oom_kill event\n\n")
     watching.wait()
-    evidence = CellFiles(only(folder)[0]).evidence
+    evidence = CellState(only(folder)[0]).evidence
     assert evidence == "job 7_0 ended as OUT_OF_MEMORY: slurmstepd: error: Detected 1 oom_kill event"

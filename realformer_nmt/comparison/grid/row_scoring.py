@@ -7,7 +7,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid.cell import CellStage, of_subset
+from realformer_nmt.comparison.grid.cell import CellStage, Stages, of_subset
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import Scoring
@@ -54,7 +54,7 @@ def check_questions(corpus: CorpusChoice, subset: str) -> None:
     squad.check_in_place(path, squad.read(path))
 
 
-def stages(grid: Grid, corpus: CorpusChoice, folder: Path, _: Protocol, subset: str) -> tuple[CellStage, ...]:
+def stages(grid: Grid, corpus: CorpusChoice, folder: Path, _: Protocol, subset: str) -> Stages:
     """Return how a subset is measured; the first one's stage measures the validation loss, too."""
     first, record = subset == grid.subsets[0], of_subset(folder, "run", subset, ".json")
     request = EvaluateRequest(
