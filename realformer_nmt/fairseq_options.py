@@ -7,30 +7,16 @@ that names a file, an address, code or another task: those belong on the user's 
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common import numbers
+from realformer_nmt.common.numbers import FINITE, LARGEST, SEED, Number, whole
 
+FRACTION = Number(0, math.nextafter(1, 0), "0 or more and less than 1, such as 0.1")
+COUNT, NUMBER = whole(1), whole(0)
+SWITCH = Number(-1, LARGEST, "-1, which turns it off, or more")
+WORKERS, PROCESSES = whole(0, numbers.PROCESSES), whole(1, numbers.PROCESSES)
 
-class Range(NamedTuple):
-    """Allowed numbers, ends included, and how a message names them."""
-
-    least: float
-    most: float
-    words: str
-
-
-LARGEST = 2**63 - 1
-FRACTION = Range(0, math.nextafter(1, 0), "0 or more and less than 1, such as 0.1")
-COUNT = Range(1, LARGEST, "1 or more")
-NUMBER = Range(0, LARGEST, "0 or more")
-SWITCH = Range(-1, LARGEST, "-1, which turns it off, or more")
-WORKERS = Range(0, 1024, "0 to 1,024")
-PROCESSES = Range(1, 1024, "1 to 1,024")
-SEED = Range(0, 2**32 - 1, "0 to 4,294,967,295")
-FINITE = Range(-LARGEST, LARGEST, "a finite number")
-
-FILES: Mapping[Range, str] = {  # flags of fairseq-train that a file may set
+FILES: Mapping[Number, str] = {  # flags of fairseq-train that a file may set
     FRACTION: """dropout attention-dropout activation-dropout relu-dropout pooler-dropout encoder-layerdrop
         decoder-layerdrop label-smoothing adam-betas""",
     COUNT: """encoder-layers decoder-layers encoder-embed-dim decoder-embed-dim encoder-ffn-embed-dim
@@ -65,7 +51,7 @@ MORE_IN_FILES = """
 """
 SMOOTHED = "label_smoothed_cross_entropy"
 CRITERIA = ("cross_entropy", SMOOTHED, f"{SMOOTHED}_fused", f"{SMOOTHED}_r_drop")  # and those of tasks.py
-COMMANDS: Mapping[Range, str] = {  # options that pages and recipes use on a command line alone
+COMMANDS: Mapping[Number, str] = {  # options that pages and recipes use on a command line alone
     COUNT: "beam nbest distributed-world-size",
     NUMBER: "max-len-a max-len-b thresholdsrc thresholdtgt",
     SWITCH: "diverse-beam-groups distributed-port",
@@ -78,6 +64,5 @@ IN_FILES = frozenset(MORE_IN_FILES.split()).union(*(names.split() for names in F
 
 def check_number(name: str, value: float) -> None:
     """Check the number of an option, which is named as on a command line; any number of other options is allowed."""
-    allowed = RANGES.get(name)
-    if allowed and not allowed.least <= value <= allowed.most:  # NaN is in no range
-        raise OptionError(f"--{name} {value} is not possible: pass {allowed.words}")
+    if name in RANGES:
+        RANGES[name].check(f"--{name}", value)

@@ -74,19 +74,17 @@ def number_of_checkpoints(request: AverageRequest) -> int | None:
 def select(request: AverageRequest) -> list[Path]:
     """Return the checkpoints to average."""
     number = number_of_checkpoints(request)
+    if request.until is not None and request.last is None and request.last_updates is None:
+        raise UserError("--until goes with --last or --last-updates")
     if number is None:
         if any(path.is_dir() for path in request.inputs):
             raise UserError(
                 f"{request.inputs[0]} is a folder: choose from it with --last N, --last-updates N or --best N"
             )
-        if request.until is not None:
-            raise UserError("--until goes with --last or --last-updates, not with named checkpoints")
         return selection.check_distinct(request.inputs)
     if len(request.inputs) > 1:
         raise UserError(f"--last, --last-updates and --best take one folder, and {len(request.inputs)} paths are given")
     if request.best is not None:
-        if request.until is not None:
-            raise UserError("--until goes with --last or --last-updates, not with --best")
         return selection.best(request.inputs[0], number)
     kind = selection.UPDATE if request.last is None else selection.EPOCH
     return selection.last(request.inputs[0], number, kind, request.until)

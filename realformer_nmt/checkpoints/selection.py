@@ -87,8 +87,6 @@ def _matching(folder: Path, kind: re.Pattern[str]) -> list[tuple[re.Match[str], 
 
 
 def _last_of(folder: Path, number: int, paths: list[Path], kind: str) -> list[Path]:
-    if number < 1:
-        raise UserError(f"{number} checkpoints cannot be averaged: ask for 1 or more")
     if len(paths) < number:
         names = ", ".join(path.name for path in paths) or "none"
         problem = f"asked for {number} {kind} checkpoints, found {len(paths)} in {folder}: {names}"

@@ -14,12 +14,12 @@ from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, PRESETS, find
 from realformer_nmt.protocols.protocol import DEPTH, Protocol
-from realformer_nmt.protocols.update_freq import update_freq
 from realformer_nmt.tasks import SIDES, Task
 
 AUTO = "auto"
 PRECISIONS = ("fp16", "bf16", "fp32", AUTO)
 TRAINER = "fairseq_cli.train"
+REACH = 64  # a proposed number of tokens or GPUs is at most so many times the given one
 GREEDY = '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'
 
 
@@ -74,14 +74,7 @@ def layers(written: str, sides: Sequence[str] = SIDES) -> tuple[int, int]:
     encoder, _, decoder = written.partition("-")
     if decoder and len(sides) == 1:
         raise UserError(f"--layers {written}: this model has one side, the {sides[0]}: give one number, such as 18")
-    encoder_layers = int(encoder) if "encoder" in sides else 0
-    decoder_layers = int(decoder or encoder) if "decoder" in sides else 0
-    deepest = max(encoder_layers, decoder_layers)
-    from realformer_nmt.model.config import MAX_LAYERS  # imports torch, for which --help need not wait
-
-    if deepest > MAX_LAYERS:
-        raise UserError(f"--layers {written}: {deepest} is more than {MAX_LAYERS}, the deepest ever trained")
-    return encoder_layers, decoder_layers
+    return int(encoder) if "encoder" in sides else 0, int(decoder or encoder) if "decoder" in sides else 0
 
 
 def check_family(option: str, arch: str) -> None:
@@ -174,6 +167,28 @@ def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens:
     tokens_per_gpu = max_tokens or protocol.max_tokens
     accumulation = update_freq(tokens or protocol.tokens_a_step, machines.ranks, tokens_per_gpu)
     return flags({"max-tokens": tokens_per_gpu, "update-freq": accumulation, "required-batch-size-multiple": 8})
+
+
+def update_freq(tokens: int, gpus: int, max_tokens: int) -> int:
+    """Return the accumulation for a step of so many tokens: tokens a step = GPUs x tokens a GPU x update-freq."""
+    steps, rest = divmod(tokens, gpus * max_tokens)
+    if rest:
+        ways = [f"--max-tokens {n}" for n in nearest(tokens, gpus, max_tokens)]
+        ways += [f"--gpus {n}" for n in nearest(tokens, max_tokens, gpus)]
+        raise UserError(
+            f"{tokens:,} tokens a step are not {gpus} GPUs x {max_tokens:,} tokens x a whole number; use "
+            f"{' or '.join(ways) or 'another number of GPUs with another --max-tokens'}, or another --tokens-a-step, "
+            f"such as {max(1, steps) * gpus * max_tokens}"
+        )
+    return steps
+
+
+def nearest(tokens: int, fixed: int, number: int) -> list[int]:
+    """Return the nearest number up to `number` and the nearest above it that, times `fixed`, divide `tokens`."""
+    below = next((n for n in range(min(number, tokens), 0, -1) if tokens % (fixed * n) == 0), None)
+    far = min(tokens // fixed, REACH * number)
+    above = next((n for n in range(number + 1, far + 1) if tokens % (fixed * n) == 0), None)
+    return [n for n in (below, above) if n is not None]
 
 
 def runnable(argv: Sequence[str]) -> list[str]:

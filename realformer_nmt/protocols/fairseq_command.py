@@ -18,14 +18,19 @@ from realformer_nmt.protocols.command import Machines, TrainedCorpus
 from realformer_nmt.protocols.protocol import Protocol, load
 from realformer_nmt.protocols.train import TrainRequest
 
-INSTEAD = {  # options of `realformer-nmt train` for flags that would make train.json say something else
-    "--bf16": "--precision bf16",
-    "--fp16": "--precision fp16",
-    "--memory-efficient-bf16": "--precision bf16",
-    "--memory-efficient-fp16": "--precision fp16",
-    "--amp": "--precision fp16 or bf16",
-    "--cpu": "--gpus 0",
-    "--distributed-world-size": "--gpus N",
+INSTEAD = {  # what sets a flag, which would make a run's record or the place of its files wrong
+    "--task": "name a --protocol of that task (in a clone: docs/text_models.md)",
+    "--arch": "give the family before the `--`, and its size by --layers",
+    "--save-dir": "give --folder, in which the next commands look for checkpoints/",
+    "--encoder-layers": "give --layers, such as --layers 60-12",
+    "--decoder-layers": "give --layers, such as --layers 60-12",
+    "--bf16": "give --precision bf16",
+    "--fp16": "give --precision fp16",
+    "--memory-efficient-bf16": "give --precision bf16",
+    "--memory-efficient-fp16": "give --precision fp16",
+    "--amp": "give --precision fp16 or bf16",
+    "--cpu": "give --gpus 0",
+    "--distributed-world-size": "give --gpus N",
 }
 
 
@@ -98,19 +103,10 @@ def compose(request: TrainRequest, protocol: Protocol, machines: Machines, prepa
 
 
 def check_name_alone(protocol: Protocol, flags: Sequence[str]) -> None:
-    """Refuse flags that would override a run's folder, precision or machines, or what its name says: task, family,
-    layers."""
+    """Refuse flags that options of `realformer-nmt train` set and record."""
     names = {f"--{name}" for name in protocol.train} | {word.partition("=")[0] for word in flags}
-    if "--task" in names:
-        raise UserError("--task is the protocol's: name a --protocol of that task (in a clone: docs/text_models.md)")
-    if "--arch" in names or any(word.startswith("-a") for word in flags):
-        raise UserError("--arch is the family before the `--`, and the size comes from --layers: give it there alone")
-    if "--save-dir" in names:
-        raise UserError("--save-dir is FOLDER/checkpoints, where the next commands look: give --folder instead")
-    depths = sorted(names & {"--encoder-layers", "--decoder-layers"})
-    if depths:
-        raise UserError(f"{depths[0]} is set by --layers: leave it out, and give --layers, such as --layers 60-12")
-    unrecorded = [name for name in INSTEAD if name in names]
-    if unrecorded:
-        name = unrecorded[0]
-        raise UserError(f"{name} after the `--` would not be recorded: give {INSTEAD[name]} before it instead")
+    if any(word.startswith("-a") for word in flags):  # fairseq's short form
+        names.add("--arch")
+    for name, advice in INSTEAD.items():
+        if name in names:
+            raise UserError(f"{name} would not be recorded: {advice} instead")

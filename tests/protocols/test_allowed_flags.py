@@ -86,3 +86,8 @@ def test_every_allowed_flag_is_no_text_but_for_a_few_words() -> None:
     }
     assert texts & ALLOWED == {"best-checkpoint-metric"}
     assert len(texts) > 20
+
+
+def test_a_loss_of_ones_own_needs_its_folder() -> None:
+    with pytest.raises(ValueError, match=r"--criterion mine is not one of .*; one of your own needs --user-dir"):
+        check_flags({"criterion": "mine"}, {})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.protocols.update_freq import update_freq
+from realformer_nmt.protocols.command import update_freq
 
 COUNTS = st.integers(1, 40)
 

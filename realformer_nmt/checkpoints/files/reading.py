@@ -17,7 +17,6 @@ from realformer_nmt.checkpoints.files.rebuilders import Values
 from realformer_nmt.checkpoints.files.torch_files import opened, parse_storage_id
 from realformer_nmt.common.errors import UserError, one_line
 
-NONE = "it is not a complete checkpoint"
 SAVED = "give checkpoints that fairseq-train has saved"
 
 
@@ -31,14 +30,6 @@ class Checkpoint(TypedDict, total=False):
     task_state: Any
     extra_state: Any
     last_optimizer_state: Any
-
-
-class CheckpointError(UserError):
-    """A file that is not a checkpoint, or not a complete one."""
-
-
-class UnsafeCheckpointError(UserError):
-    """A checkpoint that holds more than tensors and plain values."""
 
 
 def load(path: Path, unread: Container[str] = ()) -> Checkpoint:
@@ -85,19 +76,19 @@ def regular(path: Path) -> Path:
     """Return the path of a regular file; refuse folders, and pipes, on which reading would wait without end."""
     if not path.is_file():
         problem = " is a folder" if path.is_dir() else " is no ordinary file" if path.exists() else ": no such file"
-        raise CheckpointError(f"{path}{problem}; {SAVED}")
+        raise UserError(f"{path}{problem}; {SAVED}")
     return path
 
 
 @contextlib.contextmanager
-def in_one_line(name: str, hint: str = SAVED) -> Iterator[None]:
+def in_one_line(name: str, hint: str) -> Iterator[None]:
     """Turn all errors of a block that reads a checkpoint into a UserError of one line that names the file."""
     try:
         yield
     except ForeignNameError as error:
-        raise UnsafeCheckpointError(
+        raise UserError(
             f"refused to load {name}: it holds {error}, and loading that could run code; nothing of it was run. Ask "
             "its maker for a checkpoint of tensors and plain values; if it was one, it is damaged: copy it again"
         ) from None
     except Exception as error:  # a damaged file may trip any part of the reader
-        raise CheckpointError(f"cannot load {name}: {NONE} ({reason(error)}); {hint}") from error
+        raise UserError(f"cannot load {name}: it is not a complete checkpoint ({reason(error)}); {hint}") from error

@@ -16,9 +16,8 @@ from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.allowed_settings import ELSEWHERE, check_budget
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
-from realformer_nmt.comparison.grid.grid_table import check_places, with_texts
+from realformer_nmt.comparison.grid.grid_table import ELSEWHERE, check_budget, check_places, with_texts
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.protocols import command

@@ -29,7 +29,6 @@ from realformer_nmt.tasks import task_of
 class Length(NamedTuple):
     """Length of a training."""
 
-    batches: int  # per epoch, before they are dealt to the GPUs
     an_epoch: int  # updates per epoch
     updates: int
     epochs: int  # complete ones
@@ -78,8 +77,7 @@ def set_up(cfg: Any) -> Any:
 
 
 def length(cfg: Any, task: Any, ranks: int) -> Length:
-    batches = count_batches(cfg, task)
-    share = math.ceil(batches / ranks)
+    share = math.ceil(count_batches(cfg, task) / ranks)
     if cfg.optimization.skip_remainder_batch:  # fairseq leaves out each rank's last batch, then what fills no update
         epochs = [(share - 1) // frequency for frequency in cfg.optimization.update_freq]
     else:
@@ -99,7 +97,7 @@ def length(cfg: Any, task: Any, ranks: int) -> Length:
         raise UserError("the training has no end: pass --epochs or --updates")
     total = min(ends)
     complete, rest = complete_epochs(epochs, total)
-    return Length(batches, epochs[0], total, complete, rest)
+    return Length(epochs[0], total, complete, rest)
 
 
 def complete_epochs(epochs: Sequence[int], total: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from tiny_models import saved
 from realformer_nmt.fairseq_patches.messages import error_line
 
 MISTAKES = {  # command, flags, the last line: each kind once, as `make reliability` runs hundreds
-    "depth 0": ("train", "--encoder-layers 0", r"--encoder-layers 0 is not possible: pass 1 or more"),
+    "depth 0": ("train", "--encoder-layers 0", r"--encoder-layers 0: allowed is 1 or more"),
     "another architecture": (
         "train",
         "--restore-file pre.pt",
@@ -113,7 +113,7 @@ def test_debug_shows_the_traceback(once: Once, toy_corpus: Path, user_dir: Path,
     status, output = outcomes_of(job, tmp_path, LOGLEVEL="DEBUG")["debug"]
     assert status == 1
     assert "Traceback" in output
-    assert output.splitlines()[-1].endswith("OptionError: --encoder-layers 0 is not possible: pass 1 or more")
+    assert output.splitlines()[-1].endswith("OptionError: --encoder-layers 0: allowed is 1 or more")
 
 
 @pytest.mark.parametrize(

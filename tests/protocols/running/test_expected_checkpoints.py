@@ -95,7 +95,7 @@ def test_more_states_than_will_be_kept_are_refused(
         (["--max-epoch", 3, "--save-interval", 2], "would not be saved"),
         (["--max-update", 1, "--no-last-checkpoints"], "would not be saved"),
         (["--max-epoch", 3, "--no-last-checkpoints", "--no-epoch-checkpoints"], "would not be saved"),
-        (["--max-epoch", 3, "--save-interval", 0], "--save-interval 0 is not possible: pass 1 or more"),
+        (["--max-epoch", 3, "--save-interval", 0], "--save-interval 0: allowed is 1 or more"),
     ],
 )
 def test_an_end_that_is_not_saved_is_refused(toy_corpus: Path, words: list[object], message: str) -> None:
