@@ -6,7 +6,6 @@ import json
 import zipfile
 from typing import Any
 
-import torch
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
@@ -18,7 +17,6 @@ from realformer_nmt.evaluation.translating.translation_record import DecodingSet
 
 Given = st.SearchStrategy[bytes]
 SGM = b'<srcset setid="a">\n<doc docid="b">\n<seg id="1"> Q&amp;A \xc3\xa4 </seg>\n<seg id="2">two</seg>\n</doc>\n'
-TAGS = b"<url>http://a</url>\n<title>One</title>\nTwo\n<description>Three</description>\n"
 GRID = b"""families = ["admin", "post_ln"]\nlayers = ["6", "60-12"]\nseeds = [1]\nbaseline = "admin"
 [train]\nlr = 0.001\n[budget]\nepochs = 3\n[[override]]\nfamily = "admin"\ntrain = {lr = 1.0}\n"""
 PROTOCOL = b'base = "small"\nbeam = 4\n[train]\nlr = 0.001\n[layers.18.train]\nlr = 0.002\n'
@@ -121,35 +119,12 @@ def _changed(like: dict[str, Any], changes: list[tuple[tuple[str, ...], Any]]) -
     return copy
 
 
-def saved(**options: Any) -> bytes:
-    stream = io.BytesIO()
-    state = {"cfg": {"model": {"_name": "admin"}}, "model": {"w": torch.ones(3)}, "args": None, "extra_state": {}}
-    torch.save(state, stream, **options)
-    return stream.getvalue()
-
-
-def pickled(whole: bytes) -> Given:
-    """The checkpoint's pickle is changed within an archive that is whole."""
-    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    (name,) = (name for name in members if name.endswith("data.pkl"))
-
-    def pack(content: bytes) -> bytes:
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w") as archive:
-            for member, payload in {**members, name: content}.items():
-                archive.writestr(member, payload)
-        return stream.getvalue()
-
-    return mutated(members[name]).map(pack)
-
-
 def index_of(sizes: tuple[int, ...]) -> bytes:
     numbers = b"".join(size.to_bytes(4, "little") for size in sizes) + bytes(8 * len(sizes))
     return HEADER.pack(b"MMIDIDX\x00\x00", 1, 8, len(sizes)) + numbers
 
 
-def packed() -> bytes:
+def zipped() -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", b"one\n" * 50)

@@ -51,10 +51,10 @@ def fairseq_train(data: Path, folder: Path, *options: object) -> Words:
     return [*program("train"), *words, *TINY.split(), *map(str, options)]
 
 
-def torchrun(ranks: int, command: Sequence[str], *options: str) -> Words:
-    """The same command on so many processes of this machine, or of each."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", *(options or ("--standalone",))]
-    return [*launcher, f"--nproc-per-node={ranks}", *command[1:]]
+def torchrun(ranks: int, command: Sequence[str]) -> Words:
+    """Return the same command on so many processes of this machine."""
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+    return [*launcher, *command[1:]]
 
 
 def environment() -> dict[str, str]:

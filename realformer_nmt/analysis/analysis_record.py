@@ -1,6 +1,6 @@
 """analysis.json: what `realformer-nmt analyse` measured in each model."""
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Struct, field
 
 from realformer_nmt.checkpoints.model_description import Choice
 from realformer_nmt.common.files.records import StageRecord
@@ -18,18 +18,18 @@ class HeadStatistics(Struct, frozen=True, kw_only=True):
 class ChainFigures(Struct, frozen=True, kw_only=True):
     """Figures of one chain of attentions; divergences are between a layer and the one above."""
 
-    queries: int | UnsetType = UNSET
+    queries: int | None = None
     entropy: HeadStatistics
     divergence: HeadStatistics
     looks: dict[str, Table] = {}  # share of the attention, by kind of position
     share_of_heads: dict[str, float] = {}
-    alignment_error_rate: Table | UnsetType = UNSET
+    alignment_error_rate: Table | None = None
 
 
 class AttentionFigures(Struct, frozen=True, kw_only=True):
     """Figures of all chains of a model."""
 
-    unit: str | UnsetType = UNSET
+    unit: str | None = None
     chains: dict[str, ChainFigures]
 
 
@@ -47,7 +47,7 @@ class ShortcutTerms(Struct, frozen=True, kw_only=True):
     ADMIN (Liu et al. 2020) takes its profile from these variances.
     """
 
-    w: float | UnsetType = UNSET
+    w: float | None = None
     share_of_branch: float
     effective_w: float | None = None
 
@@ -70,7 +70,7 @@ class LayerSimilarity(Struct, frozen=True, kw_only=True):
 class LayerFigures(Struct, frozen=True, kw_only=True):
     """Figures of a model's layers by side, in one state of its weights."""
 
-    loss: float | UnsetType = UNSET  # bits per token
+    loss: float | None = None  # bits per token
     gradients: dict[str, GradientNorms] = {}
     stream: dict[str, StreamFigures]
     disturbance: dict[str, list[float]] = {}
@@ -80,7 +80,7 @@ class LayerFigures(Struct, frozen=True, kw_only=True):
 class DepthFigures(Struct, frozen=True, kw_only=True):
     """Figures of a model before its first update and as trained, and the loss without each of its layers."""
 
-    sentences: int | UnsetType = UNSET
+    sentences: int | None = None
     start: LayerFigures
     checkpoint: LayerFigures
     left_out: dict[str, list[float]]
@@ -97,7 +97,7 @@ class AnalysedModel(Struct, frozen=True, kw_only=True):
     """Figures of one model."""
 
     name: str
-    checkpoint: str | UnsetType = UNSET
+    checkpoint: str | None = None
     arch: str | None
     residual_topology: Choice = UNSET
     residual_scaling: Choice = UNSET
@@ -109,11 +109,11 @@ class AnalysedModel(Struct, frozen=True, kw_only=True):
     decoder_layers: Choice = UNSET
     encoder_embed_dim: Choice = UNSET
     decoder_embed_dim: Choice = UNSET
-    updates: int | UnsetType | None = UNSET
-    sentences: int | UnsetType = UNSET
+    updates: int | None = None
+    sentences: int | None = None
     attention: AttentionFigures
     depth: DepthFigures
-    sentence: SentenceTokens | UnsetType = UNSET
+    sentence: SentenceTokens | None = None
 
 
 class AnalysisRecord(StageRecord, frozen=True, kw_only=True):

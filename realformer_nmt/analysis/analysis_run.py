@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairseq.models import BaseFairseqModel
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from realformer_nmt.analysis import attention_pass, depth, loaded_model, sentence
@@ -15,10 +14,8 @@ from realformer_nmt.analysis.figures import depth_figures, lines, matrices, viol
 from realformer_nmt.analysis.figures.lines import Line
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.analysis.loaded_model import LoadedModel
-from realformer_nmt.analysis.measures.alignment import Links
 from realformer_nmt.analysis.measures.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.sentence import Sentence
-from realformer_nmt.analysis.text import Text
 from realformer_nmt.analysis.text_readers import Reader, reader
 from realformer_nmt.checkpoints import inspection, model_in_run
 from realformer_nmt.common.files.atomic_files import completed
@@ -33,14 +30,12 @@ KINDS = ("entropy", "divergence", "looks")  # of the figures of attention
 FORMS = ("svg", "png")
 
 
-class ModelInputs(NamedTuple):
-    """Inputs of the measures of one model, which fit it."""
+class MeasuredModel(NamedTuple):
+    """Figures of one model, and its sentence with its attention if --sentence is given."""
 
-    name: str
-    path: Path  # of its checkpoint
-    text: Text  # without the sentences that are too long for it
-    links: list[Links] | None  # of a manual alignment
-    sentence: Sentence | None  # with its attention, where --sentence is given
+    record: AnalysedModel
+    heads: Heads
+    sentence: Sentence | None
 
 
 def run(request: AnalyseRequest) -> int:
@@ -53,23 +48,20 @@ def run(request: AnalyseRequest) -> int:
         return 0
     origin = stage.new_origin()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
-    inputs = [read_inputs(request, data, readers[name], name, line) for name in paths]
-    heads, records = {}, []
-    for each in inputs:
-        heads[each.name], model = measure(request, each)
-        records.append(model)
-    sentences = {each.name: each.sentence for each in inputs if each.sentence}
-    depths = {record.name: record.depth for record in records}
+    measured = {name: measure(request, data, readers[name], name, line) for name in paths}
+    heads = {name: model.heads for name, model in measured.items()}
+    depths = {name: model.record.depth for name, model in measured.items()}
+    sentences = {name: model.sentence for name, model in measured.items() if model.sentence}
     files = write(drawings(heads) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
     record = AnalysisRecord(
-        models=records,
+        models=[model.record for model in measured.values()],
         figures=[file.name for file in files],
         versions=versions(),
         made_from=origin,
         outputs=stage.fingerprints(*files),
     )
     stage.write(record)
-    print(f"{request.folder / RECORD}: {len(records)} models, {len(files)} figures")
+    print(f"{request.folder / RECORD}: {len(measured)} models, {len(files)} figures")
     return 0
 
 
@@ -80,29 +72,18 @@ def figure_names(request: AnalyseRequest) -> list[str]:
     return [*attention, *depth_figures.NAMES, *(f"sentence_{chain}_{number}" for chain in CHAINS for number in drawn)]
 
 
-def read_inputs(request: AnalyseRequest, data: Path, reader: Reader, name: str, line: str | None) -> ModelInputs:
-    """Read what a model is measured on, and its sentence with it; raise an error where they do not fit the model.
-
-    All models are checked before the first is measured, because measuring takes long.
-    """
+def measure(request: AnalyseRequest, data: Path, reader: Reader, name: str, line: str | None) -> MeasuredModel:
+    """Measure a model on the text, without the sentences that are too long for it."""
     read = reader.read(data, request.subset, request.sentences)
     links = reader.links(request.alignment, read) if request.alignment else None
     model = loaded_model.load(name, reader.path, inspection.build_any)
     loaded_model.check_dictionaries(model, data, *read.dictionaries)
-    fitting = read.within(model.model.max_positions())
-    if line is None:
-        return ModelInputs(name, reader.path, fitting, links, None)
     model.model.to(attention_pass.device(request.cpu))
-    return ModelInputs(name, reader.path, fitting, links, reader.sentence(model.model, read, line))
-
-
-def measure(request: AnalyseRequest, inputs: ModelInputs) -> tuple[Heads, AnalysedModel]:
-    """Measure a model, loaded anew so that only one is in memory."""
-    model = loaded_model.load(inputs.name, inputs.path, inspection.build_any)
-    model.model.to(attention_pass.device(request.cpu))
-    heads = attention_pass.attention(model, inputs.text, inputs.links)
-    layers = depth.study(model, inputs.text.sample(depth.SENTENCES))
-    return heads, analysed(model, len(inputs.text.indices), heads, layers, inputs.sentence)
+    sentence = None if line is None else reader.sentence(model.model, read, line)
+    text = read.within(model.model.max_positions())
+    heads = attention_pass.attention(model, text, links)
+    layers = depth.study(model, text.sample(depth.SENTENCES))
+    return MeasuredModel(analysed(model, len(text.indices), heads, layers, sentence), heads, sentence)
 
 
 def analysed(
@@ -117,7 +98,7 @@ def analysed(
         sentences=sentences,
         attention=heads.record(),
         depth=layers,
-        sentence=SentenceTokens(source=sentence.source, target=sentence.target) if sentence else UNSET,
+        sentence=SentenceTokens(source=sentence.source, target=sentence.target) if sentence else None,
     )
     choices = (*FAMILY_OPTIONS, *inspection.SIZES)
     return replace(record, **{name: model.options[name] for name in choices if name in model.options})

@@ -8,8 +8,7 @@ from fairseq.models import BaseFairseqModel
 from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures
 from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures import gradients, layer_ablation, layer_similarity, stream, weight_perturbation
-from realformer_nmt.analysis.measures.losses import loss
-from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.analysis.text import Text, loss, to
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model, arch_of
 from realformer_nmt.fairseq_patches.messages.quiet import quiet

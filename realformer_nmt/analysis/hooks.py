@@ -85,9 +85,7 @@ def attention(model: nn.Module, see: See) -> Iterator[None]:
         chain: str, layer: int, is_first: Callable[[nn.Module], bool]
     ) -> Callable[[nn.Module, Any, Attended], None]:
         def hook(module: nn.Module, _args: Any, attended: Attended) -> None:
-            if attended.probabilities is None:
-                raise RuntimeError(f"{chain}, layer {layer} gives no probabilities")
-            if is_first(module):
+            if attended.probabilities is not None and is_first(module):
                 see(chain, layer, attended.probabilities.float())
 
         return hook

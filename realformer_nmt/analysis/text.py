@@ -1,5 +1,6 @@
 """Held-out text of a data-bin, read as in training, in batches padded on the right."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -129,3 +130,21 @@ def to(batch: Batch, device: torch.device) -> Batch:
     read = {side: tokens.to(device) for side, tokens in batch.read.items()}
     more = {name: tensor.to(device) for name, tensor in batch.more.items()}
     return Batch(batch.indices, read, batch.target.to(device), more)
+
+
+def count_targets(text: Text) -> int:
+    """Count the tokens to be predicted, end symbols included."""
+    number = sum(map(text.target_count, text.batches()))
+    if not number:
+        raise UserError("these sentences have no masked token, so there is nothing to predict: pass more --sentences")
+    return number
+
+
+@torch.no_grad()
+def loss(model: nn.Module, text: Text) -> float:
+    """Return the mean cross-entropy in bits per token."""
+    device = next(model.parameters()).device
+    total = 0.0
+    for batch in text.batches():
+        total += float(text.summed_loss(model, to(batch, device)))
+    return total / count_targets(text) / math.log(2)

@@ -175,8 +175,6 @@ class Corpus:
         _check(twice is None, "train, valid, test", "each text once", twice)
         twice = _twice([packing.name for archive in self.archives for packing in archive.packings])
         _check(twice is None, "archives", "each file name once (`file` gives a packing another)", twice)
-        twice = _twice([archive.name for archive in self.archives])
-        _check(twice is None, "archives", "names that differ in more than case and composition", twice)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -196,9 +194,8 @@ class Corpus:
 
 
 def _twice(names: Sequence[str]) -> str | None:
-    """Return the first name that a file system may confuse with an earlier one."""
-    same = [safe_names.folded(name) for name in names]
-    return next((name for number, name in enumerate(names) if same[number] in same[:number]), None)
+    """Return the first name that equals an earlier one."""
+    return next((name for number, name in enumerate(names) if name in names[:number]), None)
 
 
 def _last(url: str) -> str:

@@ -10,7 +10,7 @@ from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_record
-from realformer_nmt.corpora.preparing.clean_splits import Plan
+from realformer_nmt.corpora.preparing.clean_splits import cleaning_steps
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.corpora.subwords.subwords import Lines, Surface, encoder, renew
@@ -109,16 +109,7 @@ def read(folder: Path) -> TextPipeline:
     prepared = PreparedFolder(folder)
     record = prepare_record.read(prepared.record)
     cleaning = record.cleaning()
-    plan = Plan(
-        source=record.source,
-        target=record.target,
-        protocol=cleaning.protocol,
-        held_out=None,
-        invalid_utf8="refuse",
-        tokenised=cleaning.tokenised,
-        deduplicate=False,
-    )
-    steps, _ = plan.steps("train", "text")
+    steps = cleaning_steps(record.source, cleaning.protocol, cleaning.tokenised)
     return TextPipeline(
         data=prepared.data,
         source=record.source,

@@ -30,7 +30,7 @@ another training: for that, train with three seeds or more."""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SystemTest:
     system: str
     metric: str
     score: float
@@ -96,7 +96,7 @@ def run(request: SignificanceRequest) -> int:
 
 def compare(
     systems: Sequence[System], names: Sequence[str], test: str, samples: int, seed: int, jobs: int
-) -> list[Comparison]:
+) -> list[SystemTest]:
     """Test each system against the first; Holm's correction is over all tests of the call."""
     logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it logs each of its steps
     with metrics.seeded(seed):
@@ -115,7 +115,7 @@ def compare(
     comparisons = []
     tests = zip(cells, results, differences, p_values, holm(p_values), strict=True)
     for (name, index), result, difference, p, p_holm in tests:
-        comparison = Comparison(
+        comparison = SystemTest(
             system=systems[index].name,
             metric=columns[name].label,
             score=result.score,
@@ -186,7 +186,7 @@ def signed(difference: float) -> str:
     return text if float(text) else text[1:]
 
 
-def table(baseline: System, comparisons: Sequence[Comparison], request: SignificanceRequest) -> str:
+def table(baseline: System, comparisons: Sequence[SystemTest], request: SignificanceRequest) -> str:
     rows = []
     for comparison in comparisons:
         bound = is_bound(comparison.p, request.samples)

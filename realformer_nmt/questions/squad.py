@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from msgspec import convert
+
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records
+from realformer_nmt.common.files.records import Text
 
 HINT = "give a file in SQuAD's format, 1.1 or 2.0"
 Entry = Mapping[str, Any]  # of JSON: what is read of it is checked
@@ -25,7 +28,7 @@ class Question(NamedTuple):
 
 
 def read(path: Path) -> list[Question]:
-    content = json_records.read(path, HINT, {"data": list})
+    content = json_records.read(path, HINT)
     with json_records.expected(path, HINT):
         questions = [question for article in cast(list[Entry], content["data"]) for question in of_article(article)]
     if not questions:
@@ -38,27 +41,17 @@ def read(path: Path) -> list[Question]:
 def of_article(article: Entry) -> Iterator[Question]:
     for paragraph in article["paragraphs"]:
         for entry in paragraph["qas"]:
-            answers = tuple(Answer(text(answer, "text"), start(answer)) for answer in entry["answers"])
+            answers = tuple(
+                Answer(convert(answer["text"], Text), convert(answer["answer_start"], int))
+                for answer in entry["answers"]
+            )
             yield Question(
-                name=text(entry, "id"),
-                text=text(entry, "question"),
-                context=text(paragraph, "context"),
+                name=convert(entry["id"], Text),
+                text=convert(entry["question"], Text),
+                context=convert(paragraph["context"], Text),
                 answers=answers,
                 may_have_none="is_impossible" in entry or not answers,
             )
-
-
-def text(entry: Entry, name: str) -> str:
-    if not isinstance(entry[name], str):
-        raise ValueError(f"{name} is {str(entry[name])[:80]!r}, which is no text")
-    entry[name].encode()  # raises an error for half of a surrogate pair
-    return str(entry[name])
-
-
-def start(answer: Entry) -> int:
-    if type(answer["answer_start"]) is not int:
-        raise ValueError(f"answer_start is {str(answer['answer_start'])[:80]!r}, which is no whole number")
-    return int(answer["answer_start"])
 
 
 def check_in_place(path: Path, questions: list[Question]) -> None:

@@ -1,25 +1,26 @@
 """HTTP interface of the server."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
+from starlette.responses import Response
 
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import choose, not_allowed
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.common.version import VERSION
-from realformer_nmt.serving import page_files, schemas
+from realformer_nmt.serving import schemas
 from realformer_nmt.serving.batching import Batches, Work
 from realformer_nmt.serving.decoding import SearchOptions
 from realformer_nmt.serving.handlers import AttentionWork, TranslationWork
-from realformer_nmt.serving.http_errors import RefusalError
-from realformer_nmt.serving.limits import Limits
 from realformer_nmt.serving.middleware import Guard
-from realformer_nmt.serving.refusals import add_refusals
+from realformer_nmt.serving.refusals import RefusalError, add_refusals
+from realformer_nmt.serving.serve import Limits
 from realformer_nmt.serving.served_models import Served
 
 REFUSALS = {
@@ -31,6 +32,8 @@ REFUSALS = {
     504: "the answer was not ready in time",
 }
 MOST_WEIGHTS = 250_000  # of an answer
+PAGE = Path(__file__).parent / "page"
+MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, hosts: Collection[str]) -> Guard:
@@ -48,8 +51,22 @@ def interface(served: Mapping[str, Served], batches: Batches, limits: Limits, ho
     app.get("/models")(handlers.models)
     app.post("/translate")(handlers.translate)
     app.post("/attention")(handlers.attention)
-    page_files.add(app)
+    add_page(app)
     return Guard(app, limits, hosts)  # guards errors, too
+
+
+def add_page(app: FastAPI) -> None:
+    """Add a route for each file by its name, and for the page itself at /."""
+    for file in sorted(PAGE.iterdir()):
+        path = "/" if file.name == "index.html" else f"/{file.name}"
+        app.get(path, include_in_schema=False)(page_sender(file.read_bytes(), MEDIA_TYPES[file.suffix]))
+
+
+def page_sender(content: bytes, media_type: str) -> Callable[[], Awaitable[Response]]:
+    async def send() -> Response:
+        return Response(content, media_type=media_type)
+
+    return send
 
 
 class Handlers:

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from realformer_nmt.serving.http_errors import busy
+from realformer_nmt.serving.refusals import busy
 
 CHARACTERS = 8_000  # of a batch, unless one text has more: some 130 sentences of a news text
 

@@ -9,8 +9,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.serving.http_errors import RefusalError
-from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.refusals import RefusalError
+from realformer_nmt.serving.serve import Limits
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "

@@ -1,5 +1,6 @@
-"""Handlers that answer every error with one sentence in {"error": ...}."""
+"""Refusals of the server: a status, and one sentence in {"error": ...} that says what to do."""
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from typing import Any, get_type_hints
@@ -12,14 +13,25 @@ from starlette.responses import Response
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.serving.http_errors import RefusalError
 
 UNREADABLE = (
     "the body cannot be read: send JSON in UTF-8, without deep nesting and without numbers of thousands of digits"
 )
-JSON_TYPE = re.compile(r"application/(.*\+)?json")
 SHOULD = re.compile(r"^\w+ should")  # how pydantic's messages begin
 SHOWN = 3  # errors of a request that its answer lists
+
+
+class RefusalError(HTTPException):
+    """Status, sentence and headers of a refusal; FastAPI passes on an HTTPException that is raised in a body."""
+
+    def response(self) -> Response:
+        """Return the answer as ASCII, which any message can be written as, even half a surrogate pair."""
+        content = json.dumps({"error": self.detail})
+        return Response(content, self.status_code, self.headers, media_type="application/json")
+
+
+def busy(message: str) -> RefusalError:
+    return RefusalError(503, message, {"Retry-After": "1"})
 
 
 def add_refusals(app: FastAPI) -> None:
@@ -33,7 +45,7 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        if not is_json(request):
+        if isinstance(error.body, bytes):  # FastAPI parses a body if its media type is JSON
             return RefusalError(422, "send JSON, with the header Content-Type: application/json").response()
         fields = get_type_hints(request.scope["endpoint"])["body"].model_fields
         return RefusalError(422, mistakes(error, fields)).response()
@@ -49,12 +61,6 @@ def add_refusals(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unforeseen(_: Request, error: Exception) -> Response:
         return RefusalError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
-
-
-def is_json(request: Request) -> bool:
-    """Tell whether the request has a media type that FastAPI reads as JSON."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return JSON_TYPE.fullmatch(media_type) is not None
 
 
 def mistakes(error: RequestValidationError, fields: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""The server as a process: its address, and its shutdown."""
+"""A run of the server: models are loaded, then requests are answered until a signal ends it."""
 
 import asyncio
 import math
@@ -10,8 +10,25 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.serving import served_models
+from realformer_nmt.serving.app import interface
+from realformer_nmt.serving.batching import Batches
+from realformer_nmt.serving.serve import ServeRequest
 
+LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 LINGERING = 5  # seconds in which clients may read their answers when the server ends
+
+
+def run(request: ServeRequest) -> int:
+    with bound(request.host, request.port) as listening:
+        models = served_models.serve(request)
+        batches = Batches(request.most_waiting)
+        hosts = [*LOCAL_NAMES, in_address(request.host), *request.name]
+        app = interface(models, batches, request.limits(), hosts)
+        print(f"{', '.join(models)}: {address(request.host, listening)}", flush=True)
+        answer_requests(build(app, request.most_seconds), listening)
+        batches.close()
+    return 0
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -55,7 +72,7 @@ def build(app: ASGIApp, seconds: float) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def run(server: uvicorn.Server, listening: socket.socket) -> None:
+def answer_requests(server: uvicorn.Server, listening: socket.socket) -> None:
     """Serve until SIGTERM or Ctrl+C; at its end uvicorn sends the signal again, which is then ignored."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,5 +1,6 @@
 """A trained model as an object in Python: raw text in, raw text out."""
 
+import copy
 import itertools
 import math
 import re
@@ -13,7 +14,7 @@ import torch
 from fairseq import checkpoint_utils, utils
 from fairseq.data import LanguagePairDataset
 from omegaconf import open_dict
-from torch import Tensor
+from torch import Tensor, nn
 
 from realformer_nmt import plugin
 from realformer_nmt.checkpoints import model_in_run
@@ -26,7 +27,6 @@ from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.evaluation.translating.translate import EXACT
 from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
-from realformer_nmt.serving.attending import attending
 from realformer_nmt.serving.decoding import Hypothesis, SearchKeywords, SearchOptions, options_of
 
 if TYPE_CHECKING:
@@ -201,6 +201,21 @@ def load_models(checkpoints: Sequence[Path], corpus: TextPipeline, device: torch
     for model in models:
         model.to(device).prepare_for_inference_(cfg)
     return Loaded(models, task, min(model.max_positions()[0] for model in models))
+
+
+def attending(model: nn.Module) -> nn.Module:
+    """Return a copy that returns its last layer's attention and shares parameters, buffers and packed weights."""
+    twin = _shared(model)
+    for module in twin.modules():
+        if hasattr(module, "need_attn"):  # fairseq's make_generation_fast_ sets it, and nothing resets it
+            vars(module)["need_attn"] = True
+    return twin
+
+
+def _shared(module: nn.Module) -> nn.Module:
+    twin = copy.copy(module)
+    twin._modules = {name: child and _shared(child) for name, child in module._modules.items()}
+    return twin
 
 
 def batches(tokens: list[Tensor], task: Any, most: int) -> Iterator[Any]:

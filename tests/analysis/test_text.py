@@ -1,9 +1,12 @@
 """Batches against the lines of the corpus that was binarised."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
+from tiny_models import analysed
 from torch import Tensor
 
 from realformer_nmt.analysis import text
@@ -49,3 +52,22 @@ def test_sentences_without_room_are_left_out(toy_corpus: Path) -> None:
 def test_no_such_subset(toy_corpus: Path) -> None:
     with pytest.raises(UserError, match="holds no subset dev"):
         text.read(toy_corpus, "dev", 10)
+
+
+def test_the_loss_is_the_mean_of_every_words(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = analysed.some(toy_corpus)
+    model = analysed.model(sample)
+    batch = analysed.whole(sample)
+    with torch.no_grad():
+        logits = model(batch.source, None, batch.previous)[0]
+    bits = [
+        -float(logits[row, place].log_softmax(-1)[word]) / math.log(2)
+        for row, sentence in enumerate(batch.target.tolist())
+        for place, word in enumerate(sentence)
+        if word != sample.pad
+    ]
+    assert len(bits) == text.count_targets(sample)
+    assert text.loss(model, sample) == pytest.approx(sum(bits) / len(bits))
+    monkeypatch.setattr(text, "TOKENS", 40)
+    assert len(list(sample.batches())) > 3
+    assert text.loss(model, sample) == pytest.approx(sum(bits) / len(bits), rel=1e-5)

@@ -13,7 +13,6 @@ from programs.program import REPOSITORY
 from texts.archive_server import ArchiveServer, Fault
 from texts.miniature import Miniature, miniature, pack, served
 
-from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.archives.download import Patience
 from realformer_nmt.corpora.fetch import extracted_files, fetch, fetch_texts
@@ -160,13 +159,6 @@ def test_if_no_url_delivers_each_is_listed_with_its_reason(
     assert not (tmp_path / "data" / "test-full.tgz.part").exists()
 
 
-def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as exit_info:
-        cli.main(["fetch", "--help"])
-    assert exit_info.value.code == 0
-    assert "example: realformer-nmt fetch wmt14_en_de --folder" in " ".join(capsys.readouterr().out.split())
-
-
 def _started(*arguments: object) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "realformer_nmt.cli", *map(str, arguments)],
@@ -233,4 +225,3 @@ sha256 = "{hashlib.sha256(packed).hexdigest()}"
         "large.de",
         "small.en",
     ]
-    (text / "large.de").unlink()

@@ -1,16 +1,10 @@
-import contextlib
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.requests import toml_tables
-from realformer_nmt.common.requests.toml_tables import TableError
-from realformer_nmt.corpora.manifest import build_corpus, load
-from realformer_nmt.corpora.manifest_schema import Corpus, Lengths, Member, Packing
+from realformer_nmt.corpora.manifest import load
+from realformer_nmt.corpora.manifest_schema import Lengths, Member, Packing
 
 DIGEST = "0" * 64
 GOOD = f"""
@@ -124,17 +118,14 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
         ('invalid_utf8 = "refuse"', "", "invalid_utf8: is missing"),
         ('source = "en"', 'published = "WMT14 En-Dee"\nsource = "en"', "published: WMT14 En-Dee is not one of WMT14"),
         ("bpe = 100", 'bpe = "100"', "protocol.bpe: allowed is a whole number, given was '100'"),
-        ("bpe = 100", "bpe = 0", "protocol: bpe = 0: allowed is more than 0 merges"),
         ("lowercase = false", "lowercase = 0", "protocol.lowercase: allowed is true or false, given was 0"),
         ("max = 80", "max = 0", "protocol.lengths: min = 1: allowed is 1 to max"),
         ('"before_bpe"', '"before"', "protocol.lengths.counted: before is not one of before_bpe, after_bpe; did you"),
         ('target = "de"', 'target = "de/fr"', "target = 'de/fr' names no language: allowed are letters, digits, _"),
         ('target = "de"', 'target = "en"', "target = 'en': allowed is another language than the source"),
         ('"a:train.de"', '"a:../train.de"', "train[0].target: 'a:../train.de' is not archive:path"),
-        ('"a:train.de"', '"train.de"', "train[0].target: 'train.de' is not archive:path"),
         ('"a:train.de"', '"a:train.en"', "train[0]: target = 'train.en': allowed is another text than the source"),
         ('"a:valid.de"', '"a:train.de"', "train, valid, test = 'a:train.de': allowed is each text once"),
-        ('"a:valid.de"', '"a:Train.DE"', "train, valid, test = 'a:Train.DE': allowed is each text once"),
         ('"a:train.de"', '"b:train.de"', "train, valid, test: archive b is not one of a"),
         ("[[train]]", "[train]", "train: allowed is a list, given was {"),
         (
@@ -148,20 +139,13 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
             "archives.a[0]: urls = 'ftp://localhost/a.tgz': allowed is http or https",
         ),
         ('["https://localhost/a.tgz"]', '"https://localhost/a.tgz"', "archives.a[0].urls: allowed is a list"),
-        ('["https://localhost/a.tgz"]', "[]", "archives.a[0]: urls: allowed is at least one URL, each once"),
         ("/a.tgz", "/", "archives.a[0]: file = '': allowed is a plain name: letters, digits and ._-+, the first"),
         (DIGEST, "G" * 64, "allowed is 64 hexadecimal digits in lower case"),
         (f'sha256 = "{DIGEST}"', "", "archives.a[0]: sha256: allowed is this or md5"),
-        ("sha256", "bytes = 0\nsha256", "archives.a[0]: bytes = 0: allowed is more than 0"),
         (
             "[[archives.a]]",
             f'[[archives.b]]\nurls=["https://b/b"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
             "archives.b: no part",
-        ),
-        (
-            "[[archives.a]]",
-            f'[[archives.A]]\nurls=["https://b/b"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
-            "allowed is names that differ in more than case and composition",
         ),
         (
             "[[archives.a]]",
@@ -175,25 +159,6 @@ def test_what_is_wrong_is_said_with_its_key_and_what_is_allowed(
 ) -> None:
     assert old in GOOD
     assert message in complaint(tmp_path, GOOD.replace(old, new, 1))
-
-
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))
-VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(st.text(max_size=3), SCALARS, max_size=2))
-
-
-@given(steps=st.lists(st.integers(0, 30), min_size=1, max_size=5), value=VALUES)
-def test_whatever_is_in_a_manifest_it_is_a_corpus_or_an_error_of_ours(steps: list[int], value: object) -> None:
-    table: dict[str, Any] = toml_tables.tomllib.loads(GOOD)
-    place: Any = table
-    for remaining, step in zip(range(len(steps))[::-1], steps, strict=True):  # walk down, and put something else there
-        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
-        key = keys[step % len(keys)]
-        if not remaining or not isinstance(place[key], dict | list):
-            place[key] = value
-            break
-        place = place[key]
-    with contextlib.suppress(TableError):
-        assert isinstance(build_corpus("mine", table, frozenset()), Corpus)
 
 
 def test_an_unknown_corpus_is_answered_with_the_nearest() -> None:

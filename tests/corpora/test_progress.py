@@ -1,24 +1,17 @@
-"""Bars are for terminals: a real one, that of a pseudo-terminal, sees them in every stage of prepare."""
+"""Bars are for terminals, which see one in every stage of prepare."""
 
-import fcntl
 import gzip
 import io
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from programs.program import REPOSITORY
+from programs import argv
 from texts.archive_server import ArchiveServer
 from texts.single_archive import packing
 
 from realformer_nmt.corpora.archives.download import download
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subwords.subwords import TrainingTexts, learn_model
@@ -70,33 +63,15 @@ def test_a_block_says_how_far_into_the_files_it_reaches(tmp_path: Path, compress
         assert reached[1] == sum(len(line) for side in sides for line in side[:50_000])
 
 
-def on_a_terminal(words: Sequence[object]) -> tuple[int, str]:
-    """Status, and what standard error showed, which alone is a terminal."""
-    master, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, 100, 0, 0))  # lines, columns
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "realformer_nmt.cli", *map(str, words)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=terminal) as process:
-        os.close(terminal)
-        shown = b""
-        try:
-            while piece := os.read(master, 1 << 16):
-                shown += piece
-        except OSError:  # Linux' way to say that the other end is closed
-            pass
-    os.close(master)
-    return process.returncode, shown.decode()
-
-
-def test_every_stage_of_prepare_shows_how_far_it_is(tmp_path: Path) -> None:
-    sides = sentences(tmp_path)
-    options = ["--source", "en", "--target", "de", "--train", *sides, "--held-out", 20, "--workers", 1]
-    words = ["prepare", *options, "--subwords", "moses_bpe", "--vocabulary", 40, "--folder", tmp_path / "data"]
-    status, shown = on_a_terminal(words)
-    assert status == 0, shown
+def test_every_stage_of_prepare_shows_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = Terminal()
+    monkeypatch.setattr("sys.stderr", error)
+    files = ["--source", "en", "--target", "de", "--train", *sentences(tmp_path), "--held-out", 20]
+    options = ["--workers", 1, "--subwords", "moses_bpe", "--vocabulary", 40, "--folder", tmp_path / "data"]
+    assert argv.read(PrepareRequest, *files, *options).run() == 0
     for bar in ("text: text.en", "subwords: reading", "pieces: train", "dictionary: train.de", "data-bin: train.en"):
-        assert re.search(re.escape(bar) + BAR.format(r"[\d.]+k"), shown), bar
-    assert re.search(r"100%.*40/40 \[\d\d:\d\d<\d\d:\d\d, .*it/s\]", shown)  # of subword-nmt's merges
+        assert re.search(re.escape(bar) + BAR.format(r"[\d.]+k"), error.getvalue()), bar
+    assert re.search(r"100%.*40/40 \[\d\d:\d\d<\d\d:\d\d, .*it/s\]", error.getvalue())  # of subword-nmt's merges
 
 
 @pytest.mark.parametrize("quiet", [False, True])

@@ -25,11 +25,7 @@ BY_PERL = [
         "'Tis the '90s - rock'n'roll ... and so on...",
         "&apos;Tis the &apos; 90s - rock &apos;n&apos;roll ... and so on ...",
     ),
-    (
-        "en",
-        "the dogs' tails and the 1990's.",
-        "the dogs &apos; tails and the 1990 &apos;s .",
-    ),
+    ("en", "the dogs' tails and the 1990's.", "the dogs &apos; tails and the 1990 &apos;s ."),
     (
         "de",
         "Das Nord-Süd-Gefälle z.B. betrifft ca. 3,5 Mio. Menschen am 5. Mai.",

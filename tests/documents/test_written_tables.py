@@ -3,14 +3,13 @@
 import re
 from functools import partial
 
+import claims
 import multi30k_128
 import pre_ln_tables
 import pytest
 from figures.pages import RESULTS, record
 from msgspec import convert
 from programs.program import REPOSITORY
-
-from realformer_nmt.analysis import claims
 
 CLAIMS = {"claims.md": "claims", "multi30k_128/README.md": "claims_longer"}  # of each page, its record
 PLACE = re.compile(r"<!-- table (\w+) -->\n\n(.*?)\n<!-- end -->", re.DOTALL)

@@ -9,7 +9,7 @@ from pages.serving_client import Client, serving
 from tiny_models.tiny_run import Training
 
 import realformer_nmt
-from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.serve import Limits
 from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
 

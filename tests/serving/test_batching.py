@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from realformer_nmt.serving.batching import Batches
-from realformer_nmt.serving.http_errors import RefusalError
+from realformer_nmt.serving.refusals import RefusalError
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,9 @@ def weights(client: Client, chain: str, layer: int = 2, model: str = "fp32") -> 
 def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, checkpoint: Path, precision: str) -> None:
     """The model was loaded apart, and never made ready for decoding."""
     model = loaded_model.load("own", checkpoint, inspection.build).model
-    words = realformer_nmt.load(checkpoint, data=data_of(checkpoint), subwords="none", cpu=True)
+    words = realformer_nmt.load(
+        checkpoint, data=checkpoint.parents[1] / "toy_corpus" / "data-bin", subwords="none", cpu=True
+    )
     dictionary = words.loaded(realformer_nmt.serving.decoding.SearchOptions()).task.source_dictionary
     tokens = [[dictionary.index(word) for word in text] for text in (["a", "c", "b", "</s>"], ["</s>", "b", "c", "a"])]
     with torch.no_grad():
@@ -59,10 +61,6 @@ def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, check
     assert (attention["queries"], attention["keys"]) == (["b", "c", "a", "</s>"], ["a", "c", "b", "</s>"])
     assert (heads.shape, attention["layers"]) == ((4, 4, 4), 2)
     assert torch.allclose(heads.mean(0), extra["attn"][0][0], atol=1e-4 if precision == "fp32" else 0.05)
-
-
-def data_of(checkpoint: Path) -> Path:
-    return checkpoint.parents[1] / "toy_corpus" / "data-bin"
 
 
 @pytest.mark.parametrize("chain", ["encoder", "decoder", "encoder-decoder"])
@@ -89,11 +87,8 @@ def test_translate_gives_the_pieces_that_attention_takes(client: Client) -> None
     [
         ({"chain": "encodr"}, "chain encodr is not one of encoder, decoder, encoder-decoder; did you mean encoder?"),
         ({"layer": 3}, "layer=3: fp32 has layers 1 to 2"),
-        ({"layer": 0}, "layer must be greater than or equal to 1"),
         ({"pieces": ["a"] * 1_024}, "a translation of 1025 tokens: the model has room for 1024"),
-        ({"text": "a " * 1_100}, "a text of 2200 characters: allowed are 2000"),
         ({"text": "a " * 1_000, "chain": "encoder"}, "4008004 weights: allowed are 250000 or less"),
-        ({"text": "a\nb"}, "is not a line of text"),
         ({"model": "stock"}, "this model is not of this package: its attention cannot be shown"),
     ],
 )

@@ -5,14 +5,13 @@ import math
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 from pages.serving_client import hypotheses, serving
 
 import realformer_nmt
-from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.serve import Limits
 from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
 
@@ -64,14 +63,6 @@ def test_what_takes_too_long_is_given_up_and_the_next_is_answered(gated_translat
         assert client.get("/health").json["waiting"] == 0
         gated_translator.gate.set()
         assert hypotheses(client.post("/translate", {"texts": ["3"]})) == [[("3", 0.0)]]
-
-
-@pytest.mark.parametrize("seconds", [30, 1.5, 0.001])
-def test_models_names_every_limit_that_serve_allows(seconds: float) -> None:
-    limits = Limits(most_seconds=seconds)
-    with serving({}, limits) as client:
-        shown = client.get("/models")
-    assert (shown.status, shown.json["limits"]) == (200, asdict(limits))
 
 
 def test_who_leaves_gives_up_the_place(gated_translator: Held) -> None:

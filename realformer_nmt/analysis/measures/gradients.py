@@ -8,8 +8,7 @@ from torch import nn
 
 from realformer_nmt.analysis.analysis_record import GradientNorms
 from realformer_nmt.analysis.hooks import stacks
-from realformer_nmt.analysis.measures.losses import count_targets
-from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.analysis.text import Text, count_targets, to
 
 
 def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:

@@ -88,16 +88,14 @@ class Heads:
         self.chains = {name: Chain(*size) for name, size in sizes.items()}
         self.words, self.links = words, links
         self.aligned = alignment.Counts(*sizes[CROSS]) if links else None
-        self._batch: Batch | None = None
-        self._looks: dict[str, dict[str, Tensor]] = {}
+        self._batch: Batch  # set by `begin`, as are the masks of its positions
+        self._looks: dict[str, dict[str, Tensor]]
 
     def begin(self, batch: Batch) -> None:
         self._batch = batch
         self._looks = self.words.looks(batch)
 
     def see(self, chain: str, layer: int, probabilities: Tensor) -> None:
-        if self._batch is None:
-            raise RuntimeError("begin comes first")
         read = self._batch.read[CHAINS[chain][0]]
         self.chains[chain].add(layer, probabilities, read.ne(self.words.pad), self._looks[chain])
         if self.aligned and self.links and chain == CROSS:

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from torch import nn
 
 from realformer_nmt.analysis.hooks import stacks
-from realformer_nmt.analysis.measures.losses import loss
-from realformer_nmt.analysis.text import Text
+from realformer_nmt.analysis.text import Text, loss
 from realformer_nmt.model.attention.attention import Attention
 from realformer_nmt.model.stack import Side
 

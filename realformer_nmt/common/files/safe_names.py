@@ -43,11 +43,6 @@ def inside(path: str) -> str:
     return path
 
 
-def folded(path: str) -> str:
-    """Return a key that is equal for names of the same file on macOS or Windows: A and a, composed é and é."""
-    return unicodedata.normalize("NFKC", path).casefold()
-
-
 def anywhere(path: str) -> str:
     """Check a path to read from, which may be anywhere, such as a grid's corpus."""
     if not path or not path.isprintable() or any(part.startswith("-") for part in PurePosixPath(path).parts):

@@ -38,20 +38,16 @@ def die_with_parent() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def end_with_parent(parent_ends: Callable[[], object] | None = None) -> None:
-    """End this process as soon as its parent has ended, however it ended; `parent_ends` waits for that."""
-    threading.Thread(target=_end_after, args=(parent_ends or _parent_ends,), daemon=True).start()
+def end_with_parent() -> None:
+    """End this process, one of multiprocessing's, as soon as its parent has ended, however it ended."""
+    threading.Thread(target=_end_after_parent, daemon=True).start()
 
 
-def _end_after(parent_ends: Callable[[], object]) -> None:
-    parent_ends()
-    os._exit(1)
-
-
-def _parent_ends() -> None:
+def _end_after_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent:
         parent.join()
+    os._exit(1)
 
 
 def _die_with(parent: int, prctl: Callable[[int, int], int]) -> None:

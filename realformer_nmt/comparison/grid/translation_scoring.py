@@ -4,7 +4,7 @@ from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid.cell import CellStage
+from realformer_nmt.comparison.grid.cell import CellStage, Stages
 from realformer_nmt.comparison.grid.cell_requests import score_request, translate_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.corpus import find as find_corpus
@@ -55,7 +55,7 @@ def text_of(corpus: CorpusChoice) -> tuple[str, str | None]:
     return text.subwords, text.hyphens
 
 
-def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, subset: str) -> tuple[CellStage, ...]:
+def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, subset: str) -> Stages:
     """Return how a subset is translated and scored; the first one's translation measures the validation loss, too."""
     first = subset == grid.subsets[0]
     name = "" if first else f" {subset}"

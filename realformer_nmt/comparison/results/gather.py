@@ -14,7 +14,7 @@ from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.comparison.grid.translation_scoring import TEST
-from realformer_nmt.comparison.records.cell_files import FINAL
+from realformer_nmt.comparison.records.cell_record import FINAL
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import (
     analyses,
@@ -62,7 +62,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         command=shlex.join(command),
         commit=commit(),
         versions=versions(),
-        hardware=machines([state for state in states if not state.foreign_records]),
+        hardware=machines([state for state in states if not state.foreign]),
         corpus=first.corpus or corpus.name,
         languages=list(corpus.pair()),
         metric=grid.drawn,

@@ -12,13 +12,12 @@ from typing import BinaryIO, NamedTuple
 from realformer_nmt.corpora.manifest_schema import Format, HeldOut, Lengths, TextProtocol
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.preparing.cleaning import Hyphens, Steps, cleaned, fault
-from realformer_nmt.corpora.preparing.duplicates import digest, drop_repetitions
+from realformer_nmt.corpora.preparing.duplicates import digest, drop_repetitions, repetitions
 from realformer_nmt.corpora.preparing.prepare_record import PartCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, Invalid, blocks
 
 SPLITS = ("train", "valid", "test")
-DIGESTS = {"train": "train.digests", "valid": "held_out.digests"}  # of training pairs and those held out of them
 
 
 def is_test(split: str) -> bool:
@@ -54,19 +53,9 @@ class Plan:
         return self.source, self.target
 
     def steps(self, split: str, form: Format) -> tuple[Steps, Steps]:
-        protocol = self.protocol
-        prepared = not is_test(split) or protocol.normalise_test
-        hyphens: Hyphens = "aggressive" if protocol.aggressive_hyphens else "plain"
+        prepared = not is_test(split) or self.protocol.normalise_test
         source, target = (
-            Steps(
-                language,
-                normalise_punctuation=prepared and protocol.normalise_punctuation,
-                straight_apostrophes=not prepared and form == "sgm",
-                remove_nonprinting=prepared and protocol.remove_nonprinting,
-                tokenise=hyphens if self.tokenised else None,
-                lowercase=protocol.lowercase,
-            )
-            for language in self.languages
+            cleaning_steps(language, self.protocol, self.tokenised, prepared, form) for language in self.languages
         )
         return source, target
 
@@ -74,6 +63,21 @@ class Plan:
         lengths = self.protocol.lengths
         applies = split == "train" or (split == "valid" and lengths.validation)
         return lengths if applies and lengths.counted == counted else None
+
+
+def cleaning_steps(
+    language: str, protocol: TextProtocol, tokenised: bool, prepared: bool = True, form: Format = "text"
+) -> Steps:
+    """Return the steps of cleaning a text: all of the protocol's if it is `prepared`, as training text always is."""
+    hyphens: Hyphens = "aggressive" if protocol.aggressive_hyphens else "plain"
+    return Steps(
+        language,
+        normalise_punctuation=prepared and protocol.normalise_punctuation,
+        straight_apostrophes=not prepared and form == "sgm",
+        remove_nonprinting=prepared and protocol.remove_nonprinting,
+        tokenise=hyphens if tokenised else None,
+        lowercase=protocol.lowercase,
+    )
 
 
 class BlockTask(NamedTuple):
@@ -98,31 +102,19 @@ def write_texts(
             name: [stack.enter_context((folder / f"{name}.{language}").open("wb")) for language in plan.languages]
             for name in names
         }
-        digests = {split: stack.enter_context((folder / name).open("wb")) for split, name in DIGESTS.items()}
-        writer = Writer(plan, workers, output, digests, quiet)
+        writer = Writer(plan, workers, output, quiet)
         tallies = [writer.write(split, files) for split in parts for files in parts[split]]
     if plan.deduplicate:
-        drop_repetitions(
-            folder / DIGESTS["train"],
-            [folder / f"train.{language}" for language in plan.languages],
-            [tally for tally in tallies if tally.split == "train"],
-            folder / DIGESTS["valid"],
-        )
-    for name in DIGESTS.values():
-        (folder / name).unlink()
+        repeated = repetitions(writer.digests["train"], writer.digests["valid"])
+        texts = [folder / f"train.{language}" for language in plan.languages]
+        drop_repetitions(repeated, texts, [tally for tally in tallies if tally.split == "train"])
     return tallies
 
 
 class Writer:
-    def __init__(
-        self,
-        plan: Plan,
-        workers: int,
-        output: Mapping[str, Sequence[BinaryIO]],
-        digests: Mapping[str, BinaryIO],
-        quiet: bool,
-    ) -> None:
-        self.plan, self.workers, self.output, self.digests, self.quiet = plan, workers, output, digests, quiet
+    def __init__(self, plan: Plan, workers: int, output: Mapping[str, Sequence[BinaryIO]], quiet: bool) -> None:
+        self.plan, self.workers, self.output, self.quiet = plan, workers, output, quiet
+        self.digests = {"train": bytearray(), "valid": bytearray()}  # of training pairs and those held out of them
         self.pairs_read = self.pairs_cleaned = 0  # of the training parts so far
 
     def write(self, split: str, files: Files) -> PartCounts:
@@ -177,7 +169,7 @@ class Writer:
         for file, lines in zip(self.output[split], zip(*pairs, strict=True), strict=True):
             file.write("".join(f"{line}\n" for line in lines).encode())
         if self.plan.deduplicate and (split == "train" or (split == "valid" and self.plan.held_out)):
-            self.digests[split].write(b"".join(itertools.starmap(digest, pairs)))
+            self.digests[split] += b"".join(itertools.starmap(digest, pairs))
         if split != "train":
             for file, side in zip(self.output[f"{split}.raw"], (block.source, block.target), strict=True):
                 raw = side.split(b"\n")

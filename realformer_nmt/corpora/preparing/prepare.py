@@ -7,7 +7,8 @@ removed as soon as they are not needed. FOLDER/prepare.json is written last.
 import platform
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.folder_lock import locked
-from realformer_nmt.common.files.records import Origin, none_if_unset
+from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.common.stages.versions import ENGINES, installed
@@ -25,11 +26,11 @@ from realformer_nmt.corpora.fetch import TEXTS, extracted_files, fetch_texts
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.preparing.binarise import binarise
 from realformer_nmt.corpora.preparing.clean_splits import write_texts
-from realformer_nmt.corpora.preparing.dropped_pairs import dropped_line, ratio_warning
 from realformer_nmt.corpora.preparing.encode_subwords import write_subwords
 from realformer_nmt.corpora.preparing.prepare_job import PrepareJob
 from realformer_nmt.corpora.preparing.prepare_record import (
     BinarisedRecord,
+    PartCounts,
     PrepareRecord,
     SubwordsRecord,
     SubwordTextRecord,
@@ -43,6 +44,7 @@ from realformer_nmt.data_bins.prepared_files import PreparedFiles
 from realformer_nmt.data_bins.prepared_folder import DATA, SUBWORD_TEXT, SUBWORDS, TEXT, PreparedFolder
 
 PACKAGES = ("realformer-nmt", *ENGINES, "numpy", "regex", "sacremoses", "sentencepiece", "subword-nmt")
+MANY = 1 / 4  # of the training pairs: the filter of lengths drops fewer from a corpus that it suits
 REQUEST = PrepareRequest
 
 
@@ -180,7 +182,7 @@ class PrepareSteps:
             source=job.plan.source,
             target=job.plan.target,
             subwords=job.subwords,
-            vocabulary=none_if_unset(subwords.vocabulary) or job.vocabulary,
+            vocabulary=subwords.vocabulary or job.vocabulary,
             pairs=data.lines,
             parts=text.parts,
             pieces=encoded.pieces,
@@ -192,6 +194,27 @@ class PrepareSteps:
             workers=self.request.workers,
             versions={"python": platform.python_version(), **installed(*PACKAGES)},
         )
+
+
+def dropped_line(step: str, pairs: int, dropped: Iterable[Mapping[str, int]]) -> str | None:
+    """Return the number of pairs that a step dropped, by reason; None if it dropped none."""
+    reasons: Counter[str] = Counter()
+    for counts in dropped:
+        reasons.update(counts)
+    listed = ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in reasons.items())
+    return f"{step}: {reasons.total():,} of {pairs:,} pairs dropped: {listed}" if listed else None
+
+
+def ratio_warning(parts: Sequence[PartCounts]) -> str | None:
+    """Return a warning if the ratio of lengths drops many training pairs, as of a language without spaces."""
+    training = [part for part in parts if part.split == "train"]
+    pairs, dropped = sum(part.pairs for part in training), sum(part.dropped.get("ratio", 0) for part in training)
+    if dropped <= MANY * pairs:
+        return None
+    return (
+        f"{TEXT}: {dropped:,} of {pairs:,} training pairs were dropped because one side has many times the words of "
+        "the other; for a language without spaces between words, give a larger --ratio, such as 1000"
+    )
 
 
 def text_files(folder: str, splits: Iterable[str], languages: Sequence[str]) -> list[str]:

@@ -50,7 +50,7 @@ class SubwordsRecord(StepRecord, frozen=True, kw_only=True):
 
     bytes: dict[str, int]
     sha256: dict[str, str]
-    vocabulary: int | UnsetType = UNSET
+    vocabulary: int | None = None  # version 0.3.0 did not record it
 
 
 class SubwordTextRecord(StepRecord, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class PrepareRecord(Struct, frozen=True, kw_only=True):
     bytes: dict[str, int] = {}
     sha256: dict[str, str] = {}
     seconds: dict[str, float] = {}  # by step
-    workers: int | UnsetType = UNSET
+    workers: int | None = None
     versions: dict[str, str] = {}
     sample: Sample | UnsetType = UNSET
 

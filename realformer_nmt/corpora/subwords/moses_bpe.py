@@ -18,8 +18,7 @@ from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.progress import shown
 from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subwords.subword_methods import CODES
-from realformer_nmt.corpora.subwords.subwords import Encoder, Lines, Surface, TrainingTexts
-from realformer_nmt.corpora.subwords.word_memory import WordMemory
+from realformer_nmt.corpora.subwords.subwords import Encoder, Lines, Surface, TrainingTexts, WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
 JOINT = re.compile(r"@@( |$)")  # what subword-nmt puts between the subwords of a word

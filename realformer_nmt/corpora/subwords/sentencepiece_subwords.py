@@ -24,9 +24,9 @@ from realformer_nmt.corpora.subwords.subwords import (
     Surface,
     TooLargeError,
     TrainingTexts,
+    WordMemory,
     split,
 )
-from realformer_nmt.corpora.subwords.word_memory import WordMemory
 from realformer_nmt.data_bins.file_checks import check_prepared
 
 FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")

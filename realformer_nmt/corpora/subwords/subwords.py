@@ -1,6 +1,7 @@
 """The functions of every subword method, by its name: learn a model, split text by it, and turn subwords into text."""
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from pkgutil import resolve_name
@@ -26,6 +27,7 @@ class TrainingTexts(NamedTuple):
         return watched(blocks(self.source, self.target), "subwords: reading", self.source, self.target, self.quiet)
 
 
+REMEMBERED = 200_000  # words; about 50 MB
 FileStates = tuple[tuple[int, int, int], ...]  # what differs when a file is replaced by another of the same name
 STATES: dict[Path, FileStates] = {}  # of the folders of the models that this process has loaded
 
@@ -41,6 +43,27 @@ class TooLargeError(UserError):
 class Surface(NamedTuple):
     tokenised: Lines | None  # tokens between spaces; None if the subwords were learnt from raw text
     raw: Lines
+
+
+class WordMemory:
+    """An encoder that splits each different word once, and remembers it; `encode` takes words in place of lines.
+
+    Threads may share it.
+    """
+
+    def __init__(self, encode: Encoder) -> None:
+        self.encode = encode
+        self.memory: dict[str, str] = {}
+
+    def __call__(self, lines: Lines) -> Lines:
+        sentences = [line.split(" ") for line in lines]
+        words = set(itertools.chain.from_iterable(sentences))
+        memory = self.memory  # another thread may begin a new one meanwhile
+        if len(memory) > REMEMBERED:
+            memory = self.memory = {}
+        new = [word for word in words if word not in memory]
+        memory.update(zip(new, self.encode(new), strict=True))
+        return [" ".join(map(memory.__getitem__, sentence)) for sentence in sentences]
 
 
 def learn_model(method: str, texts: TrainingTexts, folder: Path, size: int, workers: int) -> None:

@@ -7,9 +7,9 @@ from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError, one_line
 
 EXTRA = "huggingface"
-HPARAMS, CHECKPOINTS = "hparams.yaml", ("checkpoints/model.ckpt", "model.ckpt")
+HPARAMS, CHECKPOINT = "hparams.yaml", "checkpoints/model.ckpt"
 ENCODER = "encoder"  # in the folder: the encoder's config.json and tokenizer, where the hub cannot be reached
-LAYOUT = f"allowed are a folder with {HPARAMS} and {CHECKPOINTS[0]}, this checkpoint, or the hub's name of one"
+LAYOUT = f"allowed are a folder with {HPARAMS} and {CHECKPOINT}, this checkpoint, or the hub's name of one"
 
 
 class ModelFiles(NamedTuple):
@@ -35,29 +35,17 @@ def find(model: str) -> ModelFiles:
     """Return the files of the model that --comet names; a model of the hub is downloaded once."""
     path = Path(model)
     if path.exists():
-        folder = folder_of(path) if path.is_file() else path
-        checkpoint = path if path.is_file() else checkpoint_in(folder)
-        files = ModelFiles(folder.resolve().name, folder, checkpoint)
+        folder = path.resolve().parents[1] if path.is_file() else path
+        files = ModelFiles(folder.resolve().name, folder, path if path.is_file() else folder / CHECKPOINT)
     elif path.is_absolute() or len(path.parts) != 2 or path.parts[0] == "..":
         raise UserError(f"--comet {model}: no such file; {LAYOUT}")
     else:
         folder = snapshot(model)
-        files = ModelFiles(path.name, folder, checkpoint_in(folder))
+        files = ModelFiles(path.name, folder, folder / CHECKPOINT)
     for file in (files.hparams, files.checkpoint):
         if not file.is_file():
             raise UserError(f"--comet: {file}: no such file; {LAYOUT}")
     return files
-
-
-def folder_of(checkpoint: Path) -> Path:
-    """Return the folder of a checkpoint's hparams.yaml: its own, or the one above `checkpoints`."""
-    beside = checkpoint.resolve().parent
-    return beside if (beside / HPARAMS).is_file() else beside.parent
-
-
-def checkpoint_in(folder: Path) -> Path:
-    paths = [folder / name for name in CHECKPOINTS]
-    return next((path for path in paths if path.is_file()), paths[0])
 
 
 def snapshot(model: str) -> Path:

@@ -127,7 +127,9 @@ class UnifiedMetric(CometModel):
 def symbol(number: int | list[int] | None) -> int:
     """Return the number of a symbol, which a configuration of XLM-R has."""
     if not isinstance(number, int):
-        raise UserError(f"config.json of a COMET model's encoder: the number of a symbol is {number}, and no number")
+        raise UserError(
+            f"config.json of a COMET model's encoder: pad_token_id and eos_token_id are integers, not {number}"
+        )
     return number
 
 

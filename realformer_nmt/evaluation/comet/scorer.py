@@ -22,7 +22,7 @@ from realformer_nmt.evaluation.comet.model_files import ENCODER, LAYOUT, ModelFi
 from realformer_nmt.evaluation.comet.models import MODELS, CometModel, Segment
 from realformer_nmt.evaluation.comet.settings import CometSettings
 from realformer_nmt.evaluation.metrics.metric_table import METRICS
-from realformer_nmt.evaluation.metrics.metrics import Lines, ScoredTexts, check_same_length, check_source, measure
+from realformer_nmt.evaluation.metrics.metrics import Lines, ScoredTexts, measure
 from realformer_nmt.evaluation.metrics.segment_mean import as_lines, mean_of
 from realformer_nmt.evaluation.run_record import Score
 
@@ -50,7 +50,7 @@ class CometScorer:
         choose(f"{files.hparams}: encoder_model", options.encoder_model, dict.fromkeys(ENCODERS))
         config, self.tokenizer = encoder_files(files, options.pretrained_model)
         self.files = files
-        self.model = with_weights(built(kind, options, config, files), weights, files.checkpoint)
+        self.model = with_weights(kind(options, config), weights, files.checkpoint)
         self.model.to("cuda" if torch.cuda.is_available() and not cpu else "cpu").eval()
 
     def segments(self, source: Lines, hypotheses: Lines, reference: Lines) -> list[float]:
@@ -81,8 +81,6 @@ class CometScorer:
 
 def score(scorer: CometScorer, source: Lines, hypotheses: Lines, reference: Lines, samples: int) -> Score:
     """Return the mean of the segments' scores x 100, with these scores and the number of empty hypotheses."""
-    check_same_length(hypotheses, reference)
-    check_source(source, hypotheses)
     segments = [round(100 * value, DIGITS) for value in scorer.segments(source, hypotheses, reference)]
     if not all(map(math.isfinite, segments)):
         raise UserError(f"{scorer.files.checkpoint} gives scores that are no numbers: it is damaged; {HINT}")
@@ -135,19 +133,6 @@ def check_encoder(place: str, config: PretrainedConfig, tokenizer: PreTrainedTok
             f"--comet: the tokenizer of {place} has {len(tokenizer)} subwords, and config.json {config.vocab_size}: "
             "put all files of one tokenizer there, such as sentencepiece.bpe.model"
         )
-
-
-def built(kind: type[CometModel], options: CometSettings, config: XLMRobertaConfig, files: ModelFiles) -> CometModel:
-    """Build the model without its weights; refuse sizes that no model has."""
-    try:
-        return kind(options, config)
-    except UserError:
-        raise
-    except Exception as error:  # torch and transformers raise what comes
-        raise UserError(
-            f"no model has the settings of {files.hparams}, its checkpoint and its encoder ({one_line(error)[:200]}); "
-            f"{HINT}"
-        ) from error
 
 
 def with_weights(model: CometModel, weights: Mapping[str, torch.Tensor], checkpoint: Path) -> CometModel:

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, convert
 from msgspec.structs import replace
 
+from realformer_nmt.common.files.records import Positive
+
 Layer = int | Literal["mix"]
 SOFTMAX: Literal["softmax"] = "softmax"
 PATCHED = "sparsemax_patch"  # in hparams.yaml: the checkpoint says sparsemax, and was trained with softmax
@@ -22,7 +24,7 @@ class CometSettings(Struct, frozen=True, kw_only=True):
     layer_transformation: Literal["softmax", "sparsemax", "sparsemax_patch"] = SOFTMAX
     layer_norm: bool = True
     pool: str = "avg"
-    hidden_sizes: Annotated[tuple[int, ...], Meta(min_length=1)] = (3072, 1024)
+    hidden_sizes: Annotated[tuple[Positive, ...], Meta(min_length=1)] = (3072, 1024)
     activations: str = "Tanh"
     final_activation: str | None = None
     input_segments: Annotated[tuple[Literal["mt", "src", "ref"], ...], Meta(min_length=2)] = ("mt", "src", "ref")

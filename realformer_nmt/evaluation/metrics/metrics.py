@@ -28,8 +28,6 @@ class ScoredTexts(NamedTuple):
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Set sacreBLEU's seed, which it reads from the environment, where 0 means none."""
-    if seed < 1:
-        raise UserError(f"--seed {seed}: sacreBLEU needs 1 or more to repeat the same samples")
     previous = os.environ.get("SACREBLEU_SEED")
     os.environ["SACREBLEU_SEED"] = str(seed)
     try:
@@ -89,13 +87,3 @@ def split_compounds(lines: Lines) -> list[str]:
 def has_split_compounds(hypotheses: Lines, reference: Lines) -> bool:
     """Tell whether a compound is split already: A @-@ B."""
     return any("@-@" in line for line in (*hypotheses, *reference))
-
-
-def check_whole_compounds(hyphens: str | None, hypotheses: Lines, reference: Lines) -> None:
-    is_split = hyphens == "aggressive" or has_split_compounds(hypotheses, reference)
-    if is_split or hyphens != "plain":
-        reason = "already splits compounds (A @-@ B)" if is_split else "is not Moses' tokenisation"
-        raise UserError(
-            f"compound-split BLEU is refused: this text {reason}, so splitting would inflate the score; "
-            "it is defined for text tokenised with --hyphens plain"
-        )

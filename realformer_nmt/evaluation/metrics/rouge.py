@@ -5,10 +5,11 @@ English is counted as by the package rouge-score 0.1.2, which, unlike here, coun
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import regex
-from sacrebleu.metrics.base import Metric, Score, Signature
+from sacrebleu.metrics.base import Signature
+
+from realformer_nmt.evaluation.metrics.segment_mean import MeanOfLines
 
 WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")  # marks are the vowels of Hindi, the accents of NFD
 Words = Sequence[str]
@@ -46,14 +47,14 @@ class RougeSignature(Signature):
         self.info |= {"case": "lc", "tok": "words", "stem": False}
 
 
-class Rouge(Metric):
+class Rouge(MeanOfLines):
     """The mean over lines of 100 F1, F1 = 2 shared / (words of the hypothesis + words of the reference).
 
     Of several references the best counts.
     """
 
     _SIGNATURE_TYPE = RougeSignature
-    label: str
+    scale = 100
     shared: Callable[[Words, Words], tuple[int, int, int]]
 
     def _preprocess_segment(self, sent: str) -> str:
@@ -65,12 +66,6 @@ class Rouge(Metric):
     def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: Mapping[str, Sequence[Words]]) -> list[float]:
         words = WORD.findall(hypothesis)
         return [max(f1(*self.shared(words, reference)) for reference in ref_kwargs["references"]), 1]
-
-    def _aggregate_and_compute(self, stats: list[list[float]]) -> Score:
-        return self._compute_score_from_stats([sum(column) for column in zip(*stats, strict=True)])
-
-    def _compute_score_from_stats(self, stats: Any) -> Score:
-        return Score(self.label, 100 * float(stats[0]) / float(stats[1]))
 
 
 class Rouge1(Rouge):

@@ -13,7 +13,19 @@ class SegmentSignature(Signature):
         self.info |= cast("Mapping[str, str]", args.get("about", {}))
 
 
-class SegmentMean(Metric):
+class MeanOfLines(Metric):
+    """Base of metrics that are the mean over lines of a number; a line's statistics are its number and 1."""
+
+    label, scale = "mean", 1
+
+    def _aggregate_and_compute(self, stats: list[list[float]]) -> Score:
+        return self._compute_score_from_stats([sum(column) for column in zip(*stats, strict=True)])
+
+    def _compute_score_from_stats(self, stats: Any) -> Score:
+        return Score(self.label, self.scale * float(stats[0]) / float(stats[1]))
+
+
+class SegmentMean(MeanOfLines):
     """Mean of numbers, which come as text: sacreBLEU takes lines alone."""
 
     _SIGNATURE_TYPE = SegmentSignature
@@ -28,12 +40,6 @@ class SegmentMean(Metric):
 
     def _compute_segment_statistics(self, hypothesis: str, _: Mapping[str, Sequence[str]]) -> list[float]:
         return [float(hypothesis), 1]
-
-    def _aggregate_and_compute(self, stats: list[list[float]]) -> Score:
-        return self._compute_score_from_stats([sum(column) for column in zip(*stats, strict=True)])
-
-    def _compute_score_from_stats(self, stats: Any) -> Score:
-        return Score("mean", float(stats[0]) / float(stats[1]))
 
 
 def mean_of(about: Mapping[str, str]) -> SegmentMean:

@@ -27,7 +27,6 @@ from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord, Score
 from realformer_nmt.evaluation.translating import validation_scores
 from realformer_nmt.evaluation.translating.translation_record import Measures
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
-from realformer_nmt.fairseq_patches.options.option_ranges import check_number
 from realformer_nmt.questions.windows import MODEL
 from realformer_nmt.tasks import task_named
 
@@ -102,9 +101,6 @@ def with_rows(record: RunRecord, rows: MeasuredRows, task: str, file: Path) -> R
 
 
 def stage_of(request: EvaluateRequest) -> Stage:
-    for name in ("max_tokens", "batch_size", "mask_seed"):
-        if (value := getattr(request, name)) is not None:
-            check_number(name, value)
     inputs = files(request.data, request.subset) if safe_names.is_plain(request.subset) else {}
     if not any(name.endswith((".idx", ".json")) for name in inputs):
         raise UserError(

@@ -1,22 +1,18 @@
 """`realformer-nmt score-squad`: exact match and F1 of answers to questions in SQuAD's format, and the record of it."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import json_records, records
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.records import StageRecord
-from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.stages.stage import HELP, Stage
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.evaluation.rows import span_scores
 from realformer_nmt.questions import squad
-from realformer_nmt.questions.squad import Question
 
-RECORD = "record.json"  # beside the answers, of `answer`
 ANSWERS = "`realformer-nmt answer` writes it: a table from the questions' ids to texts"
 
 
@@ -63,30 +59,8 @@ def run(request: ScoreSquadRequest) -> int:
             f"{request.answers} has no text for {len(lacking):,} of {len(questions):,} questions, such as "
             f"{lacking[0]!r}: answer every question, with an empty text where there is no answer"
         )
-    check_answered(request, questions, answers)
     scores = span_scores.scores(questions, answers)
     stage.write(SquadScoreRecord(questions=len(questions), scores=scores, made_from=origin))
     for name, value in scores.items():
         print(f"{name:24} {value:.2f}")
     return 0
-
-
-def check_answered(request: ScoreSquadRequest, questions: Sequence[Question], answers: Mapping[str, str]) -> None:
-    """Raise an error if `answer` wrote the answers for other questions: its texts are parts of the contexts."""
-    record = request.answers.with_name(RECORD)
-    try:
-        recorded = records.read(record, StageRecord, ANSWERS).outputs.get(request.answers.name)
-    except UserError:  # answers of another program, which need not be parts of the contexts
-        return
-    if not recorded:
-        return
-    if sha256(request.answers) != recorded.sha256:
-        raise UserError(
-            f"{request.answers} has changed since {record} was written: put the old file back, or answer again"
-        )
-    foreign = [question.name for question in questions if answers[question.name] not in question.context]
-    if foreign:
-        raise UserError(
-            f"{request.answers} answers other questions than {request.questions} asks: {len(foreign):,} of its texts "
-            f"are not in their contexts there, such as that of {foreign[0]!r}; give the --questions that were answered"
-        )

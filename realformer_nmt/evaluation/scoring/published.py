@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType, convert
+from msgspec import Struct, convert
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Finite, Positive, Text
@@ -16,7 +16,7 @@ class PublishedFigure(Struct, frozen=True, kw_only=True):
     """Score that a paper reports."""
 
     paper: Text
-    dataset: str | UnsetType = UNSET
+    dataset: str | None = None
     model: Text
     encoder_layers: Positive
     decoder_layers: Positive

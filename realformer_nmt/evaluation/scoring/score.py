@@ -31,11 +31,6 @@ class ScoreRequest(StageRequest):
         either="reference",
     )
     source: Path | None = option("raw source, for COMET (default: the corpus's)", None, metavar="FILE")
-    compound_split: bool = option(
-        "fail if compound-split BLEU is not defined for this text; where it is defined it is computed without this "
-        "option",
-        False,
-    )
     rouge: bool = option("the texts are summaries: compute ROUGE-1, 2 and L too", False)
     comet: str | None = option(
         f"compute COMET too, by a folder, a checkpoint or a name of the hub (default: {COMET})",

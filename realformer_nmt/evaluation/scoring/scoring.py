@@ -111,7 +111,8 @@ def stage_of(request: ScoreRequest) -> Stage:
 
 def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) -> Stage:
     model = model_files.find(request.comet) if request.comet else None
-    settings = {name: getattr(request, name) for name in ("compound_split", "bootstrap", "seed")}
+    settings: dict[str, object] = {"compound_split": False}  # an option of versions before, which records name
+    settings |= {"bootstrap": request.bootstrap, "seed": request.seed}
     settings |= {"comet": model.name if model else None} | ({"rouge": True} if request.rouge else {})
     inputs = {name: request.translation / name for name in (RECORD, *translation.files)}
     inputs |= files_by_name(map(Path, translation.checkpoints))
@@ -168,13 +169,7 @@ def texts(
     if TOKENISED in translation.files and REFERENCE in translation.files:
         tokenised = read_lines(request.translation / TOKENISED)
         tokenised_reference = read_lines(request.translation / REFERENCE)
-        forms |= tokenised_texts(request, translation.hyphens, tokenised, tokenised_reference)
-    elif request.compound_split:
-        lacking = "this text" if TOKENISED not in translation.files else "its reference"
-        raise UserError(
-            f"compound-split BLEU is refused: the papers' protocol needs tokenised text, and {lacking} was not "
-            "tokenised: translate a --subset of a data-bin whose text is"
-        )
+        forms |= tokenised_texts(translation.hyphens, tokenised, tokenised_reference)
     if choose(f"{request.translation / RECORD}: subwords", translation.subwords, METHODS).retokenised:
         tokenise = tokeniser(translation.languages[1], aggressive_hyphens=True)
         forms[metric_table.RETOKENISED] = ScoredTexts(
@@ -183,13 +178,10 @@ def texts(
     return forms
 
 
-def tokenised_texts(
-    request: ScoreRequest, hyphens: str | None, hypotheses: list[str], reference: list[str]
-) -> dict[str, ScoredTexts]:
+def tokenised_texts(hyphens: str | None, hypotheses: list[str], reference: list[str]) -> dict[str, ScoredTexts]:
+    """Return the words, and with compounds split if all are whole: splitting others would inflate the score."""
     names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
     words = ScoredTexts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
-    if request.compound_split:
-        metrics.check_whole_compounds(hyphens, hypotheses, reference)
     if hyphens != "plain" or metrics.has_split_compounds(hypotheses, reference):
         return {metric_table.WORDS: words}
     split = ScoredTexts(
@@ -211,8 +203,6 @@ def comparable(figure: PublishedFigure, translation: TranslationRecord, scores: 
 
 def locate(path: Path, folder: Path) -> RecordedFile:
     """Return a file's hash and its path relative to run.json's folder, so that both can be moved together."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
     return RecordedFile(path=os.path.relpath(path.resolve(), folder.resolve()), sha256=sha256(path))
 
 

@@ -4,7 +4,7 @@ the last one."""
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +21,6 @@ from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LAST = "checkpoint_last.pt"  # from which fairseq resumes, unless --restore-file names another
-BEGINNINGS = ("finetune_from_model", "continue_once")  # options whose checkpoint is for the first start alone
 logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
@@ -80,9 +79,9 @@ def choose_checkpoint(trainer: Trainer, filename: str) -> str:
 def answer_of_rank_0(trainer: Trainer, ask: Callable[[], Answer]) -> Answer:
     """Return on all ranks what rank 0 answers.
 
-    With a suffix each rank has a part of the checkpoint and answers alone; so it does on TPUs, which cannot broadcast.
+    With a suffix each rank has a part of the checkpoint and answers alone.
     """
-    if trainer.data_parallel_world_size == 1 or trainer.checkpoint_suffix or trainer.tpu:
+    if trainer.data_parallel_world_size == 1 or trainer.checkpoint_suffix:
         return ask()
     answer = ask() if trainer.data_parallel_rank == 0 else None
     group = trainer.data_parallel_process_group
@@ -143,21 +142,21 @@ def refuse_options_that_name_no_file(original: Original, cfg: Any, trainer: Trai
 def continue_a_finetuning(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
     """Continue a finetuning without checkpoint_last.pt from its newest complete checkpoint.
 
-    fairseq begins again with --finetune-from-model or --continue-once, over the checkpoints that are there.
+    fairseq begins again with --finetune-from-model, over the checkpoints that are there.
     """
-    models = [Path(model) for name in BEGINNINGS if (model := getattr(cfg, name, None))]
-    resumable = models and cfg.restore_file == LAST and not trainer.checkpoint_suffix
-    if resumable and answer_of_rank_0(trainer, lambda: has_lost_its_last(Path(cfg.save_dir), models)):
-        cfg = OmegaConf.merge(cfg, dict.fromkeys(BEGINNINGS))
+    model = cfg.finetune_from_model
+    resumable = model and cfg.restore_file == LAST and not trainer.checkpoint_suffix
+    if resumable and answer_of_rank_0(trainer, lambda: has_lost_its_last(Path(cfg.save_dir), Path(model))):
+        cfg = OmegaConf.merge(cfg, {"finetune_from_model": None})
     return original(cfg, trainer, **options)
 
 
-def has_lost_its_last(folder: Path, models: Iterable[Path]) -> bool:
-    """Return whether a training that began with other models has checkpoints, but no checkpoint_last.pt.
+def has_lost_its_last(folder: Path, model: Path) -> bool:
+    """Return whether a training that began with a model has checkpoints, but no checkpoint_last.pt.
 
-    Where a model lies among the checkpoints, they may be of the training before: this one begins.
+    If the model lies among the checkpoints, they may be of the training before: this one begins.
     """
-    if os.path.lexists(folder / LAST) or any(model.resolve().parent == folder.resolve() for model in models):
+    if os.path.lexists(folder / LAST) or model.resolve().parent == folder.resolve():
         return False
     return integrity.newest(folder.glob("checkpoint*.pt")) is not None
 
@@ -165,10 +164,6 @@ def has_lost_its_last(folder: Path, models: Iterable[Path]) -> bool:
 def check_file(option: str, path: str) -> None:
     if PathManager.path_requires_pathmanager(path):
         return
-    if not path:
-        raise UserError(
-            f"{option} '' names no file; give a checkpoint, or leave the option out to train from the start"
-        )
     try:
         reading.regular(Path(path))
     except UserError as error:

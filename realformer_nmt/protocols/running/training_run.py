@@ -11,7 +11,7 @@ from types import FrameType
 
 from msgspec.structs import replace
 
-from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, CURVES, RECORD, RUN
+from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, CURVES, LAST, RECORD, RUN
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
@@ -24,7 +24,6 @@ from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
-from realformer_nmt.protocols.settings import FIRST
 
 RECORD_INTERVAL = 20.0  # seconds: a killed run loses so much of its recorded time
 UNWRITTEN = (UserError, OSError)  # of a record that is soon written again: a disk may be full for a while
@@ -153,7 +152,7 @@ def going_on(argv: list[str], checkpoints: Path) -> list[str]:
     begins = any(word.startswith(("--rese", "--rest")) for word in argv)
     if not begins or not any(checkpoints.glob("checkpoint*.pt")):
         return argv
-    return [*(word for word in argv if not word.startswith("--rese")), "--restore-file", FIRST]
+    return [*(word for word in argv if not word.startswith("--rese")), "--restore-file", LAST]
 
 
 def set_aside(folder: Path) -> None:

@@ -9,7 +9,7 @@ import torch
 from tiny_models import analysed
 
 from realformer_nmt.analysis.measures import layer_ablation
-from realformer_nmt.analysis.measures.losses import loss
+from realformer_nmt.analysis.text import loss
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,7 @@ def test_no_punctuation(piece: str) -> None:
 
 @pytest.mark.parametrize(
     ("pieces", "words"),
-    [
-        ("ha@@ us x", [0, 0, 1]),
-        ("a b c", [0, 1, 2]),
-        ("▁ha us ▁x", [0, 0, 1]),
-        ("us ▁x y", [0, 1, 1]),
-        ("", []),
-    ],
+    [("ha@@ us x", [0, 0, 1]), ("a b c", [0, 1, 2]), ("▁ha us ▁x", [0, 0, 1]), ("us ▁x y", [0, 1, 1]), ("", [])],
 )
 def test_words_of_pieces(pieces: str, words: list[int]) -> None:
     assert word_of_each(pieces.split()) == words

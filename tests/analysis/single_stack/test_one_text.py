@@ -23,7 +23,6 @@ from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecor
 from realformer_nmt.analysis.figures import depth_figures
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
-from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.common.files.records import read as read_record
 
 SIDES = {"masked": "encoder", "etc": "encoder", "lm": "decoder"}
@@ -138,7 +137,7 @@ def test_what_is_drawn(texts: Path, records: dict[str, AnalysedModel]) -> None:
     drawn = {file.stem for file in (texts / "lm").glob("*.svg")}
     assert {"entropy_decoder", "divergence_decoder", "looks_decoder", "gradients", "left_out", "cka"} <= drawn
     assert not [name for name in drawn if "encoder" in name]
-    assert none_if_unset(records["lm"].sentence) == SentenceTokens(source=["</s>", "a", "b", "c"], target=[])
+    assert records["lm"].sentence == SentenceTokens(source=["</s>", "a", "b", "c"], target=[])
     assert records["lm"].arch == "realformer_lm_tiny"
     lm, masked = ({name: records[name]} for name in ("lm", "masked"))
     beside = depth_figures.drawings({name: model.depth for name, model in (lm | masked).items()})
@@ -168,26 +167,19 @@ def test_a_sentence_is_read_unmasked(texts: Path) -> None:
     [
         (["lm.pt", "--alignment", "{texts}/lm.pt"], "does not translate: leave it out"),
         (["lm.pt", "--subset", "dev"], "holds no subset dev of one text: there are valid"),
-        (["lm.pt", "--data", "{toy}"], "holds no subset valid of one text: there are test, train, valid"),
-        (
-            ["lm.pt", "--sentence", "a a a a a a a a a a a a a a a a"],
-            "has 17 tokens, and the model has room for 16",
-        ),
+        (["lm.pt", "--sentence", "a a a a a a a a a a a a a a a a"], "has 17 tokens, and the model has room for 16"),
         (["short.pt"], "short.pt has settings of its task that do not fit"),
-        (
-            ["of_speech.pt"],
-            "is of --task speech_to_text: allowed are language_modeling, masked_lm, sentence_",
-        ),
+        (["of_speech.pt"], "is of --task speech_to_text: allowed are language_modeling, masked_lm, sentence_"),
     ],
 )
-def test_errors_are_one_line(words: list[str], message: str, texts: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_errors_are_one_line(words: list[str], message: str, texts: Path, tmp_path: Path) -> None:
     state = torch.load(texts / "masked.pt", weights_only=False)
     state["cfg"]["task"]["_name"] = "speech_to_text"
     saved.save(tmp_path / "of_speech.pt", state)
     state["cfg"]["task"] |= {"_name": "masked_lm", "tokens_per_sample": -5}
     saved.save(tmp_path / "short.pt", state)
     (tmp_path / "lm.pt").symlink_to(texts / "lm.pt")
-    first, *rest = (word.format(texts=texts, toy=toy_corpus) for word in words)
+    first, *rest = (word.format(texts=texts) for word in words)
     done = realformer_nmt("analyse", tmp_path / first, *rest, "--output", tmp_path / "out", "--cpu", "--sentences", 2)
     assert done.returncode == 1
     assert message in done.stderr

@@ -142,31 +142,6 @@ def test_a_silent_or_slow_server_is_left(
     assert downloaded(tmp_path)
 
 
-def test_a_server_that_is_not_there_is_named(tmp_path: Path, waits: Waits) -> None:
-    nowhere = Packing(("http://127.0.0.1:9/a.tgz",), sha256=SHA256)
-    with pytest.raises(UnavailableError, match=r"http://127\.0\.0\.1:9/a\.tgz: .*refused \(4 attempts\)"):
-        download(nowhere, tmp_path, waits.patience())
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_proxy_of_the_environment_is_used(
-    server: ArchiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("http_proxy", server.url)
-    download(Packing(("http://example.invalid/a.tgz",), sha256=SHA256), tmp_path)
-    assert downloaded(tmp_path)
-
-
-def test_redirections_are_followed_but_not_to_a_file(server: ArchiveServer, tmp_path: Path, waits: Waits) -> None:
-    (tmp_path / "a.tgz.part").write_bytes(CONTENT[:10])
-    server.faults["/moved/a.tgz"] = iter([Fault(location="/a.tgz"), Fault(location=(server.folder / "a.tgz").as_uri())])
-    download(packing(server, "/moved/a.tgz"), tmp_path)
-    assert downloaded(tmp_path)
-    assert server.starts("/a.tgz") == [10]
-    with pytest.raises(UnavailableError, match="file://"):
-        download(packing(server, "/moved/a.tgz"), tmp_path / "empty", waits.patience(()))
-
-
 @pytest.mark.parametrize(("scheme", "end"), [("https", "http://127.0.0.1/"), ("http", "ftp://127.0.0.1/")])
 def test_a_redirection_leaves_neither_https_nor_http(
     server: ArchiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, end: str
@@ -228,9 +203,3 @@ def test_a_download_is_not_written_where_a_link_leads(server: ArchiveServer, tmp
     with pytest.raises(UserError, match=r"a\.tgz\.part: Too many levels of symbolic links"):
         download(packing(server), tmp_path)
     assert (tmp_path / "other").read_text() == "kept"
-
-
-def test_a_folder_that_cannot_be_written_is_named(server: ArchiveServer, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=r"file(/a\.tgz\.part)?: (File exists|Not a directory); fix that"):
-        download(packing(server), tmp_path / "file")

@@ -85,20 +85,6 @@ def test_each_side_with_its_own_dictionary(tmp_path: Path) -> None:
     assert files(tmp_path / "ours") == files(tmp_path / "theirs")
 
 
-def test_fairseq_reads_back_what_was_written(tmp_path: Path) -> None:
-    write(tmp_path, TEXTS)
-    out = tmp_path / "data-bin"
-    assert binarise(tmp_path, LANGUAGES, out, 1, [], True) == {"train": 3, "valid": 1}
-    dictionaries = [Dictionary.load(str(out / f"dict.{language}.txt")) for language in LANGUAGES]
-    assert dictionaries[0].symbols == dictionaries[1].symbols
-    assert len(dictionaries[0]) % 8 == 0
-    for split in ("train", "valid"):
-        for language, dictionary, lines in zip(LANGUAGES, dictionaries, TEXTS[split], strict=True):
-            data = data_utils.load_indexed_dataset(str(out / f"{split}.en-de.{language}"), dictionary)
-            expected = [line.replace("unknown", "<unk>") for line in lines]
-            assert [dictionary.string(tokens) for tokens in data] == expected
-
-
 def test_a_line_ends_at_a_line_feed_alone(tmp_path: Path) -> None:
     """fairseq would split this one at its carriage return, and the sides would no longer match."""
     write(tmp_path, {**TEXTS, "valid": (["a\rb"], ["a"])})
@@ -113,10 +99,3 @@ def test_sides_of_different_length_are_refused(tmp_path: Path) -> None:
     write(tmp_path, {**TEXTS, "valid": (["a", "b"], ["a"])})
     with pytest.raises(UserError, match=r"valid\.de has 1 lines, and the other side 2"):
         binarise(tmp_path, LANGUAGES, tmp_path / "data-bin", 1, [], True)
-
-
-def test_a_faulty_dictionary_is_reported(tmp_path: Path) -> None:
-    write(tmp_path, TEXTS)
-    (tmp_path / "dictionary").write_text("a 1\na 1\n", "utf-8")
-    with pytest.raises(UserError, match=r"dictionary, line 2: the word 'a' is there twice"):
-        binarise(tmp_path, LANGUAGES, tmp_path / "data-bin", 1, [tmp_path / "dictionary"], True)

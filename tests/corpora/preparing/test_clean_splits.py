@@ -84,7 +84,6 @@ def test_of_equal_training_pairs_the_first_stays(folder: Path, pairs: list[tuple
     assert read(folder, "train") == list(dict.fromkeys(good))
     assert [part.kept for part in report] == [len(set(good)), 0]
     assert report[1].dropped.get("repeated", 0) == len(good)
-    assert not (folder / "train.digests").exists()
 
 
 @given(pairs=PAIRS, every=st.integers(2, 5), counted=st.sampled_from(["before_cleaning", "after_cleaning"]))
@@ -99,7 +98,6 @@ def test_no_pair_is_both_held_out_and_trained_on(
     assert set(train) | set(valid) == good
     assert len(train) == len(set(train)) == sum(part.kept for part in report)
     assert all(part.pairs == part.kept + part.held_out + sum(part.dropped.values()) for part in report)
-    assert not list(folder.glob("*.digests"))
 
 
 def test_validation_files_are_not_part_of_the_training_pairs(folder: Path) -> None:

@@ -1,19 +1,16 @@
-"""A job refuses texts of which no pair remains, and files that change while it reads them."""
+"""A job refuses texts of which no pair remains."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest_schema import Lengths, TextProtocol
-from realformer_nmt.corpora.preparing import prepare as preparing
-from realformer_nmt.corpora.preparing.clean_splits import Plan, write_texts
+from realformer_nmt.corpora.preparing.clean_splits import Plan
 from realformer_nmt.corpora.preparing.cleaning import cleaned
 from realformer_nmt.corpora.preparing.prepare import PrepareSteps
 from realformer_nmt.corpora.preparing.prepare_job import PrepareJob, job
-from realformer_nmt.corpora.preparing.prepare_record import PartCounts
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
@@ -59,25 +56,6 @@ def test_a_split_of_which_it_leaves_nothing_is_refused(
 ) -> None:
     with pytest.raises(UserError, match=message):
         encode(PreparedFolder(tmp_path), train, valid)
-
-
-def test_a_file_that_is_edited_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = tmp_path / "train.en"
-    text.write_text("a b\nb a\n" * 9)
-
-    def read_and_edit(*arguments: Any) -> list[PartCounts]:
-        counts = write_texts(*arguments)
-        text.write_text("a b\n" * 9)
-        return counts
-
-    monkeypatch.setattr(preparing, "write_texts", read_and_edit)
-    folder = tmp_path / "prepared"
-    request = PrepareRequest(
-        source="en", target="de", train=((text, text),), held_out=3, folder=folder, workers=1, quiet=True
-    )
-    with pytest.raises(UserError, match=rf"{text} was changed while it was read; run this again"):
-        request.run()
-    assert not (folder / "stages" / "text.json").exists()
 
 
 @pytest.mark.parametrize("name", ["train", "valid", "test"])

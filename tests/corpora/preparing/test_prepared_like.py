@@ -47,6 +47,9 @@ def test_subwords_and_dictionaries_are_the_first_ones(first: Path) -> None:
     names = [f"subwords/{file.name}" for file in (first / "made/subwords").iterdir()]
     names += ["data-bin/dict.en.txt", "data-bin/dict.de.txt"]
     assert filecmp.cmpfiles(first / "made", first / "more", names, shallow=False) == (names, [], [])
+    one, other = (json.loads((first / name / "prepare.json").read_text()) for name in ("made", "more"))
+    for name in ("source", "target", "subwords", "vocabulary"):
+        assert other[name] == one[name], name
     words = Dictionary.load(str(first / "made/data-bin/dict.en.txt"))
     text = data_utils.load_indexed_dataset(str(first / "more/data-bin/train.en-de.en"), words)
     lines = (first / "other/train.en").read_text().splitlines()
@@ -76,13 +79,6 @@ def test_what_the_folder_says_is_not_said_again(
     assert re.search(message, capsys.readouterr().err)
 
 
-def test_vocabulary_and_subwords_on_record_are_the_first_ones(first: Path) -> None:
-    assert prepare(first / "noted", "--like", first / "made", *write(first / "fourth", 40, 3)) == 0
-    one, other = (json.loads((first / name / "prepare.json").read_text()) for name in ("made", "noted"))
-    for name in ("source", "target", "subwords", "vocabulary"):
-        assert other[name] == one[name], name
-
-
 @pytest.mark.parametrize("places", ["data-bin/dict.de.txt", "subwords/[!d]*"], ids=["dictionary", "subwords"])
 def test_a_file_of_the_same_size_that_has_changed_is_not_taken_over(
     places: str, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -102,12 +98,3 @@ def test_text_is_not_split_by_subwords_that_have_changed(first: Path, tmp_path: 
     file.write_bytes(content[:-9] + content[-9:].swapcase()[::-1])
     with pytest.raises(UserError, match=f"{file} has changed"):
         text_pipeline.read(folder).pieces(b"abc\n")
-
-
-def test_a_dictionary_that_has_changed_is_not_taken_over(first: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = first / "made/data-bin/dict.en.txt"
-    before = file.read_bytes()
-    file.write_bytes(before + b"more 1\n")
-    assert prepare(first / "none", "--like", first / "made", *write(first / "third", 20, 1)) == 1
-    assert "dict.en.txt has" in capsys.readouterr().err
-    file.write_bytes(before)

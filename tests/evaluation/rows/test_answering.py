@@ -1,23 +1,12 @@
 """The best span beside every span that there is, and when nothing is answered."""
 
 import itertools
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
-from programs import argv
 
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.rows.answer import AnswerRequest
-from realformer_nmt.evaluation.rows.answering import (
-    AnswerRecord,
-    Span,
-    WindowResult,
-    answer_text,
-    best,
-    stage_of,
-)
+from realformer_nmt.evaluation.rows.answering import Span, WindowResult, answer_text, best
 from realformer_nmt.questions.squad import Question
 from realformer_nmt.questions.windows import Window, split_at_spaces
 
@@ -50,14 +39,3 @@ def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> 
     assert answer_text(task, QUESTION, windows, 1.0) == "two,  three"  # 3 is no more than 1 above 2
     assert answer_text(task, QUESTION, windows, 0.9) == ""
     assert answer_text(task, QUESTION, [best(torch.zeros(5, 2), Window(0, [0] * 5, 4, 0, (0, 0)), 9)], None) == ""
-
-
-def test_a_record_stays_where_the_questions_cannot_be_read(tmp_path: Path) -> None:
-    files = ("--questions", tmp_path / "no-such.json", "--data", tmp_path, "--output", tmp_path)
-    again = argv.read(AnswerRequest, tmp_path / "model.pt", *files, "--fresh")
-    stage = stage_of(again)
-    stage.write(AnswerRecord(questions=1, versions={}, made_from=stage.start()))
-    before = stage.record.read_bytes()
-    with pytest.raises(UserError, match=r"no-such\.json: no such file"):
-        again.run()
-    assert stage.record.read_bytes() == before

@@ -74,7 +74,3 @@ def test_the_command_asks_for_every_answer_and_records_what_it_scored(tmp_path: 
     record = json.loads(words[-1].read_text())
     assert record["scores"] == {"exact_match": 50, "f1": 50}
     assert set(record["made_from"]["inputs"]) == {"answers", "questions"}
-    write(words[0], {"1": "cat"})
-    done = realformer_nmt("score-squad", *words, "--fresh")
-    assert done.returncode == 1
-    assert json.loads(words[-1].read_text()) == record

@@ -91,7 +91,7 @@ TRAINS = _of(
     ("data-bin of version 7", "--data version7", r"\.idx is of version 7 .*binarise"),
     ("data-bin is text", "--data noindex", r"\.idx is no index of fairseq's.*binarise"),
     ("data-bin cut off", "--data cut", r"\.bin has [\d,]+ bytes, .*: it is cut off"),
-    ("index cut off", "--data cutindex", r"\.idx is cut off before the last of its 2,000"),
+    ("index cut off", "--data cutindex", r"\.idx has [\d,]+ bytes, and not [\d,]+ for its 2,000"),
     ("dictionary of another", "--data otherwords", r"holds word 1\d, but .*\.txt has 8"),
     ("no dictionary", "--data nowords", r"dict\.src\.txt: No such file"),
     ("dictionary is prose", "--data prosewords", r"dict\.src\.txt is no dictionary"),

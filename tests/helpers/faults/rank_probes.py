@@ -26,10 +26,6 @@ def model_on_the_cpu() -> str:
     return type(DistributedFairseqModel(settings, nn.Linear(2, 2), None, torch.device("cpu"))).__name__
 
 
-def list_gathered() -> list[dict[str, int]]:
-    return distributed_utils.all_gather_list({"sentences": 3})
-
-
 def _run_on(*extra: str, **environment: str) -> str:
     """Return how call_main ran a command's main, if at all."""
     parser = options.get_training_parser()

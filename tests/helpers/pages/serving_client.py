@@ -12,7 +12,7 @@ import uvicorn
 
 from realformer_nmt.serving import app, server
 from realformer_nmt.serving.batching import Batches
-from realformer_nmt.serving.limits import Limits
+from realformer_nmt.serving.serve import Limits
 from realformer_nmt.serving.served_models import Served
 
 DEFAULT = Limits()
@@ -66,7 +66,7 @@ def running(http_server: uvicorn.Server) -> Iterator[Client]:
     """Connections wait from the start, until the thread accepts them."""
     with server.bound("127.0.0.1", 0) as listening:
         listening.listen(64)
-        thread = threading.Thread(target=server.run, args=(http_server, listening))
+        thread = threading.Thread(target=server.answer_requests, args=(http_server, listening))
         thread.start()
         try:
             yield Client(listening.getsockname()[1])

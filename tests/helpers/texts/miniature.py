@@ -24,11 +24,7 @@ SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "ru")
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]
 UMLAUTS = {"en": "", "de": "ß", "fr": "é"}  # what ends a language's words
 NO_LINE_ENDS = ("\r", "\u2028", "\u0085", "\f", "\x1c", "\u2029")  # inside segments, though some readers split there
-HEADS = (
-    "<url>http://www.ted.com/talks/{0}</url>",
-    "<keywords>talks, {0}</keywords>",
-    "<talkid>{0}</talkid>",
-)
+HEADS = ("<url>http://www.ted.com/talks/{0}</url>", "<keywords>talks, {0}</keywords>", "<talkid>{0}</talkid>")
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <mteval>
 <{0} setid="iwslt2014" srclang="german">
@@ -46,28 +42,17 @@ SGM = '<{0} setid="newstest" srclang="any">\n<doc docid="a & b" origlang="en">\n
 @dataclass(frozen=True)
 class Miniature:
     manifest: Path
-    segments: dict[Member, list[str]]  # what a reader should find
     content: dict[Member, bytes]  # as it stands in the archive, gzipped where the true one is
 
 
-def miniature(
-    corpus: Corpus,
-    site: Path,
-    url: str,
-    pairs: int = 60,
-    seed: int = 1,
-    longer: Member | None = None,
-    settings: str = "",
-) -> Miniature:
-    """Every packing stands under SITE/NAME where its URLs say; `longer` gets one line more, `settings` is more TOML."""
+def miniature(corpus: Corpus, site: Path, url: str, pairs: int = 60, settings: str = "") -> Miniature:
+    """Every packing stands under SITE/NAME where its URLs say; `settings` is more TOML."""
     site, url = site / corpus.name, f"{url}/{corpus.name}"
-    segments: dict[Member, list[str]] = {}
     content: dict[Member, bytes] = {}
     for number, part in enumerate(corpus.parts):
-        sides = sentences(np.random.default_rng((seed, number)), pairs, corpus)
+        sides = sentences(np.random.default_rng((1, number)), pairs, corpus)
         for member, lines in zip((part.source, part.target), sides, strict=True):
-            segments[member] = _quirks(lines, part, member == part.source) + ["one too many"] * (member == longer)
-            content[member] = _text(segments[member], part, member)
+            content[member] = _text(_quirks(lines, part, member == part.source), part, member)
     for archive in corpus.archives:
         members = {member.path: data for member, data in content.items() if member.archive == archive.name}
         for packing in archive.packings:
@@ -79,7 +64,7 @@ def miniature(
     manifest = site.with_suffix(".toml")
     described = "\n".join(_describe(archive, site, url) for archive in corpus.archives)
     manifest.write_text(f'base = "{corpus.name}"\n\n{settings}\n{described}')
-    return Miniature(manifest, segments, content)
+    return Miniature(manifest, content)
 
 
 def served(address: str) -> str:
