@@ -30,8 +30,11 @@ COMMANDS := tests/test_subcommands.py tests/cli tests/checkpoints tests/protocol
 	tests/corpora/preparing/test_prepare.py tests/comparison/test_compare.py tests/serving tests/analysis/test_analyse.py \
 	tests/exporting tests/end_to_end/test_generation.py
 
+SCHEMA := $(BIN)/check-jsonschema --builtin-schema
+SHELL_SCRIPTS := $(wildcard recipes/*.sh recipes/*/*.sh recipes/*/*.sbatch)
+
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-APT := tools/apt_get.sh
+APT := apt-get -o DPkg::Lock::Timeout=600
 BROWSER := $(or $(CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 SLURM := $(shell PATH="$$PATH:/usr/sbin" command -v slurmctld)
 
@@ -75,12 +78,19 @@ $(WEBSITE)/installed: tools/website/constraints.txt
 	$(WEBSITE)/bin/python -m pip install --quiet --require-hashes --no-deps --requirement $<
 	touch $@
 
-check: install ## run ruff, mypy, the Markdown linter and the audit
+check: install ## run ruff, mypy, the linters of pages, scripts and CI, and the audit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pymarkdown scan --recurse --exclude 'docs/results/*/table.md' --exclude docs/results/gpu_on_paper.md \
 		--exclude docs/results/reliability.md *.md docs recipes
+	$(BIN)/shellcheck --external-sources $(SHELL_SCRIPTS)
+	$(BIN)/hadolint Dockerfile
+	$(SCHEMA) vendor.github-workflows .github/workflows/tests.yml
+	$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/tests.yml
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/idea.yml
+	$(SCHEMA) vendor.citation-file-format CITATION.cff
 	$(MAKE) audit
 
 audit: install ## fail for a known vulnerability; say so where its data cannot be reached
@@ -146,16 +156,16 @@ bench: install ## measure speed and memory beside stock fairseq
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-reliability: install ## kill trainings, fill disks, lose machines, run all cases: over an hour; as root, all of it
+reliability: install ## kill trainings, fill disks, lose machines, run all cases: an hour; as root, all of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
 	$(PYTEST) -m product
 
-slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 20 minutes
+slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 15 minutes
 	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only slurm
 
 sanitise: install ## call the kernels in C, built with gcc's sanitisers, in thousands of odd ways
-	OMP_NUM_THREADS=1 $(BIN)/python -m reliability.native_fuzzing build/sanitised $(CALLS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only kernels
 
 clean: ## remove the environment and what was built
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache

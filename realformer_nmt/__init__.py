@@ -5,7 +5,6 @@ import logging
 import multiprocessing
 import sys
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from realformer_nmt.common.late_imports import import_late
@@ -55,14 +54,6 @@ __all__ = [
 ]
 
 
-def _check_current_folder() -> None:
-    """Exit if the current folder was removed: torch's libraries would abort the process."""
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        sys.exit("the current folder is gone: change to one that exists, and run this again")
-
-
 def _in_fairseq() -> bool:
     """Tell whether fairseq imports this package: fairseq is loaded, or this is a process such as a spawned rank.
 
@@ -80,7 +71,6 @@ def _fairseq_imports() -> bool:
     return True
 
 
-_check_current_folder()
 # fairseq's speech tasks log that tensorboardX is missing; translation does not need it
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)
 # with torch 2.14 or later, every import of fairseq shows this warning

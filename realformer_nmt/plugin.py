@@ -31,9 +31,10 @@ def add_family(
     source: str = "dot",
     carry: str = "none",
     norm: str | None = None,
+    heads: str | None = None,
 ) -> None:
     """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
-    added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm)})
+    added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm, heads)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
     check_name(name, [*added, *(arch for archs in one_sided.values() for arch in archs)])
     check_parts(name, added[name])

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from realformer_nmt.common import error_messages, extras, standard_streams, terminal, user_dir
 from realformer_nmt.common.errors import UsageError, UserError, one_line
-from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.late_imports import frozen
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.subcommand_parser import SubcommandParser
@@ -29,68 +28,36 @@ class Subcommand(NamedTuple):
 
     name: str
     help: str
-    module: str
+    module: str  # relative to this package, if it begins with a dot
     in_fairseq: bool = False  # whether this package's models must be registered with fairseq first
     extra: str | None = None  # of the package, whose libraries are looked for before anything is done
 
 
 SUBCOMMANDS = (
-    Subcommand("doctor", "show versions, the GPU, problems and how to solve them", "realformer_nmt.cli.doctor"),
-    Subcommand("install-engine", "build and install the tested fairseq", "realformer_nmt.cli.engine"),
-    Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", "realformer_nmt.cli.user_dir"),
-    Subcommand("archs", "list the architectures", "realformer_nmt.cli.archs"),
-    Subcommand("inspect", "show what a checkpoint holds", "realformer_nmt.checkpoints.inspect", True),
-    Subcommand("fetch", "download a corpus and extract its texts", "realformer_nmt.corpora.fetch"),
-    Subcommand(
-        "prepare",
-        "make fairseq's data-bin from a corpus or your own files",
-        "realformer_nmt.corpora.preparing.prepare",
-        extra="recipes",
-    ),
-    Subcommand("sample", "copy a prepared corpus with a share of its pairs", "realformer_nmt.corpora.sample"),
-    Subcommand("protocol", "show how a paper trains, averages and decodes", "realformer_nmt.protocols.show"),
-    Subcommand("train", "train with a paper's settings, on any number of GPUs", "realformer_nmt.protocols.train", True),
-    Subcommand(
-        "updates", "count the updates that a training will make", "realformer_nmt.protocols.count_updates", True
-    ),
-    Subcommand("average", "average the weights of checkpoints", "realformer_nmt.checkpoints.average", True),
-    Subcommand(
-        "translate", "translate a test set or raw text", "realformer_nmt.evaluation.translating.translate", True
-    ),
-    Subcommand(
-        "score",
-        "score a translation; show the published scores beside it",
-        "realformer_nmt.evaluation.scoring.score",
-        True,
-    ),
-    Subcommand("evaluate", "measure a model of any task", "realformer_nmt.evaluation.rows.evaluate", True),
-    Subcommand("answer", "answer questions by spans of their texts", "realformer_nmt.evaluation.rows.answer", True),
-    Subcommand("score-squad", "score answers as SQuAD's script does", "realformer_nmt.evaluation.rows.score_squad"),
-    Subcommand(
-        "run", "go from a corpus' archives to the scores of a model", "realformer_nmt.comparison.run", extra="recipes"
-    ),
-    Subcommand(
-        "serve", "answer requests for translations, and show a page", "realformer_nmt.serving.serve", extra="serve"
-    ),
-    Subcommand("significance", "test whether runs differ from a baseline", "realformer_nmt.evaluation.significance"),
-    Subcommand("export", "write a model as other programs read it", "realformer_nmt.exporting.export", True),
-    Subcommand("analyse", "show what trained models do inside", "realformer_nmt.analysis.analyse", True, "analyse"),
-    Subcommand(
-        "compare",
-        "train and score a grid of models; write a report",
-        "realformer_nmt.comparison.compare_request",
-        extra="compare",
-    ),
-    Subcommand(
-        "completion",
-        "print a script that lets a shell complete these commands",
-        "realformer_nmt.cli.completion",
-        True,
-        "completion",
-    ),
+    Subcommand("doctor", "show versions, the GPU, problems and how to solve them", ".cli.doctor"),
+    Subcommand("install-engine", "build and install the tested fairseq", ".cli.engine"),
+    Subcommand("user-dir", "print the folder to give to fairseq's --user-dir", ".cli.user_dir"),
+    Subcommand("archs", "list the architectures", ".cli.archs"),
+    Subcommand("inspect", "show what a checkpoint holds", ".checkpoints.inspect", True),
+    Subcommand("fetch", "download a corpus and extract its texts", ".corpora.fetch"),
+    Subcommand("prepare", "make a data-bin from a corpus or your files", ".corpora.preparing.prepare", extra="recipes"),
+    Subcommand("sample", "copy a prepared corpus with a share of its pairs", ".corpora.sample"),
+    Subcommand("protocol", "show how a paper trains, averages and decodes", ".protocols.show"),
+    Subcommand("train", "train with a paper's settings, on any number of GPUs", ".protocols.train", True),
+    Subcommand("updates", "count the updates that a training will make", ".protocols.count_updates", True),
+    Subcommand("average", "average the weights of checkpoints", ".checkpoints.average", True),
+    Subcommand("translate", "translate a test set or raw text", ".evaluation.translating.translate", True),
+    Subcommand("score", "score a translation; show the published scores beside it", ".evaluation.scoring.score", True),
+    Subcommand("evaluate", "measure a model of any task", ".evaluation.rows.evaluate", True),
+    Subcommand("answer", "answer questions by spans of their texts", ".evaluation.rows.answer", True),
+    Subcommand("score-squad", "score answers as SQuAD's script does", ".evaluation.rows.score_squad"),
+    Subcommand("run", "go from a corpus' archives to the scores of a model", ".comparison.run", extra="recipes"),
+    Subcommand("serve", "answer requests for translations, and show a page", ".serving.serve", extra="serve"),
+    Subcommand("significance", "test whether runs differ from a baseline", ".evaluation.significance"),
+    Subcommand("export", "write a model as other programs read it", ".exporting.export", True),
+    Subcommand("analyse", "show what trained models do inside", ".analysis.analyse", True, "analyse"),
+    Subcommand("compare", "train, score and report a grid of models", ".comparison.compare_request", True, "compare"),
 )
-
-MOVED = {"invent": "in a clone, `python recipes/quickstart/corpus.py` writes the synthetic corpus"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -130,27 +97,15 @@ def _subcommand(tokens: Sequence[str]) -> str:
 
 def _run(tokens: Sequence[str]) -> int:
     name = _subcommand(tokens)
-    if name in MOVED:
-        raise UsageError(f"there is no subcommand {name} any more: {MOVED[name]}")
     called = [row for row in SUBCOMMANDS if row.name == name]
     import_user_dir(name, user_dir.folder_in(tokens))
     top = parser([row.name for row in called])
-    args = _parse(top, tokens)
+    args = top.parse_args(tokens)
     if not called:
         standard_streams.say(top.format_help())
         return 2
     _refuse_pipes(args)
     return _start(called[0], args)
-
-
-def _parse(top: argparse.ArgumentParser, tokens: Sequence[str]) -> argparse.Namespace:
-    """Return the parsed arguments; a help or an error that ends the program is written out here, or raises."""
-    try:
-        return top.parse_args(tokens)
-    except SystemExit:
-        sys.stdout.flush()
-        standard_streams.drop_unwritable_output()
-        raise
 
 
 def parser(names: Collection[str]) -> argparse.ArgumentParser:
@@ -163,7 +118,6 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
         subparser = parsers.add_parser(row.name, help=row.help)
         if row.name in names:
             _add_debug(subparser, default=argparse.SUPPRESS)  # allows `--debug NAME` and `NAME --debug`
-            subparser.register("type", Path, safe_names.path_option)
             request_of(row).add_arguments(subparser)
     return top
 
@@ -178,7 +132,8 @@ def _start(row: Subcommand, args: argparse.Namespace) -> int:
 def import_user_dir(name: str, folder: Path | None) -> None:
     """Import a folder as fairseq does with its --user-dir, so that its rows are there."""
     if folder is not None:
-        user_dir.check(folder)
+        if not (folder / "__init__.py").is_file():
+            raise UserError(f"--user-dir {folder}: no Python package; give a folder with an __init__.py")
         register(name)
         import_user_module = load(name, "fairseq.utils").import_user_module
         try:
@@ -226,7 +181,7 @@ def _add_debug(parser: argparse.ArgumentParser, default: object) -> None:
 
 def load(name: str, path: str) -> ModuleType:
     try:
-        return importlib.import_module(path)
+        return importlib.import_module(path, __package__)
     except ImportError as error:
         if extras.advice(error):
             raise

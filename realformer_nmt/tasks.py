@@ -20,7 +20,6 @@ class Task:
 
     # Models
     sides: tuple[str, ...]
-    fits_both_sides: bool = False  # stock models of both sides fit, too
     kinds: tuple[str, ...] = ("",)  # what follows the family in --arch; the first is the default
     models: tuple[str, ...]  # names in fairseq that its checkpoints may have
 
@@ -33,13 +32,13 @@ class Task:
 
     # Data-bin
     language_reader: str = "realformer_nmt.data_bins.languages:no_pair_in"
-    subset_check: str = "realformer_nmt.comparison.row_scoring:check"
+    subset_check: str = "realformer_nmt.comparison.grid.row_scoring:check"
     folders: tuple[str, ...] = ("",)  # within it
     always: tuple[str, ...] = ("dict*.txt",)  # files of every folder, whatever the subset
     endings: tuple[str, ...] = ("idx", "bin")  # of a subset's files
 
     # Results
-    scoring: str = "realformer_nmt.comparison.row_scoring:MEASURED"
+    scoring: str = "realformer_nmt.comparison.grid.row_scoring:MEASURED"
     mask_seed: int | None = None  # every cell of a comparison has the same words masked, whatever its seed
     rows: str | None = None  # the class of what `evaluate` measures of each sequence, sentence or question
     metrics: tuple[str, ...] = ()  # of these rows; those of texts are for each task that translates
@@ -107,7 +106,6 @@ _ROWS = (
         name="sentence_prediction",
         implementation="fairseq.tasks.sentence_prediction:SentencePredictionTask",
         sides=("encoder",),
-        fits_both_sides=True,
         kinds=TEXT_KINDS,
         models=MASKED_MODELS,
         criterion="sentence_prediction",
@@ -115,7 +113,7 @@ _ROWS = (
         loss="loss",  # nll_loss is divided by the number of input tokens
         targets_are_words=False,
         language_reader="realformer_nmt.data_bins.languages:sentences_in",
-        subset_check="realformer_nmt.comparison.row_scoring:check_labelled",
+        subset_check="realformer_nmt.comparison.grid.row_scoring:check_labelled",
         folders=("input0", "input1", "label"),
         endings=("idx", "bin", "label"),
         rows="realformer_nmt.evaluation.rows.text_rows:Sentences",
@@ -132,7 +130,7 @@ _ROWS = (
         flags=("stride",),
         targets_are_words=False,
         language_reader="realformer_nmt.data_bins.languages:questions_in",
-        subset_check="realformer_nmt.comparison.row_scoring:check_questions",
+        subset_check="realformer_nmt.comparison.grid.row_scoring:check_questions",
         always=("dict.txt", "sentencepiece.model"),
         endings=("json",),
         rows="realformer_nmt.evaluation.rows.answer_rows:QuestionRows",

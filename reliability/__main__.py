@@ -21,127 +21,94 @@ from reliability import (
     attacks_checkpoints,
     attacks_databins,
     attacks_files,
-    attacks_modules,
     attacks_outputs,
-    attacks_records,
-    attacks_swaps,
     disks,
     fuzzing,
-    inputs,
     kills,
-    machines,
     native_fuzzing,
     ranks,
     record,
     slurm_trials,
     soak,
-    writers,
 )
 from reliability.trainings import FailedError, check, corpus
 
 Figures = dict[str, Any]
 FUZZING = 60.0  # seconds
-KERNEL_CALLS = 3000
 
 
 def kill_anywhere(data: Path, folder: Path) -> Figures:
-    return kills.survive(data, folder, anywhere=13, while_writing=7, updates=80)
+    return kills.survive(data, folder, anywhere=7, while_writing=5, updates=80)
 
 
 def refuse_writes(data: Path, folder: Path) -> Figures:
-    """Check writers and trainings on faulty disks, and try root's faults only as root."""
+    """Check commands and trainings on faulty disks, and try root's faults only as root."""
     folder.mkdir()
-    undisturbed = folder / "undisturbed"
-    kills.train(data, undisturbed, disks.UPDATES)
-    trained = writers.Trained.of(data, undisturbed / kills.CHECKPOINT, folder)
-    faults = {**disks.FAULTS, **(disks.FAULTS_OF_ROOT if os.geteuid() == 0 else {})}
-    tried: dict[str, disks.Outcome] = {}
-    for name, fault in faults.items():
-        for writer in (*writers.WRITERS, *(writers.TRANSLATING if fault is not disks.small_files else ())):
-            tried[f"{writer}: {name}"] = disks.attempt(writer, fault, trained, folder / f"fault{len(tried)}" / "out")
-    (folder / "vanishing").mkdir()
-    tried["text: vanished folder"] = disks.vanish(folder / "vanishing")
-    for name, outcome in tried.items():
-        check(outcome.refused, f"{name}: {outcome}")
-    troubles = list(disks.TROUBLES if os.geteuid() == 0 else ())
-    for number, trouble in enumerate(troubles):
-        disks.train_through(trouble, data, trained.checkpoint, folder / f"trouble{number}")
-    names = [*tried, *(f"training: {trouble}" for trouble in troubles)]
+    kills.train(data, folder / "undisturbed", disks.UPDATES)
+    checkpoint = folder / "undisturbed" / kills.CHECKPOINT
+    is_root = os.geteuid() == 0
+    names = []
+    for fault_name, fault in {**disks.FAULTS, **(disks.FAULTS_OF_ROOT if is_root else {})}.items():
+        for writer in (*disks.WRITERS, *(disks.TRANSLATING if fault is not disks.small_files else ())):
+            names.append(f"{writer}: {fault_name}")
+            outcome = disks.attempt(writer, fault, data, checkpoint, folder / f"fault{len(names)}" / "out")
+            check(outcome.refused, f"{names[-1]}: {outcome}")
+    for trouble in disks.TROUBLES if is_root else ():
+        names.append(f"training: {trouble}")
+        disks.train_through(trouble, data, checkpoint, folder / f"trouble{len(names)}")
     return {"faults": len(names), "tried": names}
 
 
-def many_ranks(data: Path, folder: Path) -> Figures:
+def two_ranks(data: Path, folder: Path) -> Figures:
     folder.mkdir()
+    one, updates = ranks.alone(data, folder / "one", 14), 14
     figures: Figures = {}
-    for number in (2, 4):
-        one = ranks.alone(data, folder / f"one{number}", number, 14)
-        for launcher in ranks.LAUNCHERS:
-            name = f"{number} of {launcher}"
-            run = folder / f"{launcher}{number}"
-            figures[name] = {"largest difference from 1": ranks.together(data, run, number, 14, launcher, one)}
     for launcher in ranks.LAUNCHERS:
-        whole = folder / f"{launcher}2" / ranks.LAST
-        seconds = ranks.lose_one(data, folder / f"lost-{launcher}", 2, 14, launcher, whole)
-        figures[f"2 of {launcher}"]["seconds from a rank's death to the job's"] = seconds
-        seconds = ranks.lose_launcher(data, folder / f"orphans-{launcher}", 2, 14, launcher)
-        figures[f"2 of {launcher}"]["seconds from the launcher's death to the ranks'"] = seconds
-    one = ranks.alone(data, folder / "one-elastic", 4, 15)
-    elastic = {"largest difference from 1": ranks.elastic(data, folder / "elastic", (4, 2, 1), one)}
-    return {**figures, "4, then 2, then 1": elastic}
-
-
-def two_machines(data: Path, folder: Path) -> Figures:
-    if os.geteuid():
-        return {"not tried": "network namespaces need root"}
-    return machines.lose_machine(data, folder, 14)
+        whole, lost = folder / launcher, folder / f"lost-{launcher}"
+        figures[f"2 of {launcher}"] = {
+            "largest difference from 1": ranks.together(data, whole, updates, launcher, one),
+            "seconds from a rank's death to the job's": ranks.lose_one(
+                data, lost, updates, launcher, whole / ranks.LAST
+            ),
+            "seconds from the launcher's death to the ranks'": ranks.lose_launcher(
+                data, folder / f"orphans-{launcher}", updates, launcher
+            ),
+        }
+    elastic = {"largest difference from 1": ranks.elastic(data, folder / "elastic", updates, one)}
+    silence = ranks.outlive_silence(data, folder / "silent", updates)
+    return {
+        **figures,
+        "2, then 1": elastic,
+        f"seconds to the end, if a rank may be silent for {ranks.SILENCE}": silence,
+    }
 
 
 def long_soak(data: Path, folder: Path) -> Figures:
-    return soak.watch(data, folder, updates=2000, settled=500, slack=2.0)
+    return soak.watch(data, folder, updates=1200, settled=400, slack=2.0)
 
 
 def fuzz(_data: Path, _folder: Path) -> Figures:
-    """Inputs tried of each reader."""
+    """Count the inputs that each reader was tried with."""
     tried = fuzzing.fuzz(FUZZING)
     return {"seconds": FUZZING, "inputs": sum(tried.values()), **tried}
 
 
 def attack_kernels(_data: Path, folder: Path) -> Figures:
-    return native_fuzzing.attack(folder, KERNEL_CALLS, native_fuzzing.SEED)
-
-
-def bad_inputs(_data: Path, _folder: Path) -> Figures:
-    return {**inputs.refused()}
-
-
-def attack_files(data: Path, folder: Path) -> Figures:
-    figures = attacks_files.attack(data, folder)
-    return {
-        **figures,
-        "records": attacks_records.attack(*attacks_files.compared(data, folder / "made"), folder / "kept", 60),
-    }
-
-
-def swap_files(data: Path, folder: Path) -> Figures:
-    return attacks_swaps.attack(*attacks_files.compared(data, folder / "made", seeds=(1, 2)), folder / "swapped")
+    return native_fuzzing.attack(folder, native_fuzzing.CALLS)
 
 
 TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
     "kills": kill_anywhere,
     "disks": refuse_writes,
-    "ranks": many_ranks,
-    "machines": two_machines,
+    "ranks": two_ranks,
     "slurm": slurm_trials.survive,
     "soak": long_soak,
-    "inputs": bad_inputs,
     "outputs": attacks_outputs.attack,
     "fuzzing": fuzz,
     "kernels": attack_kernels,
     "data-bins": attacks_databins.attack,
-    "files": attack_files,
-    "swaps": swap_files,
+    "files": attacks_files.attack,
     "checkpoints": attacks_checkpoints.attack,
-    "modules": attacks_modules.attack,
 }
 
 

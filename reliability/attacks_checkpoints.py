@@ -1,9 +1,7 @@
 """Checkpoints that are hostile or damaged: each ends in one line that names the file, or is what was saved."""
 
-import contextlib
-import io
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +15,24 @@ from realformer_nmt.checkpoints.files import checkpoint_fields, integrity, readi
 from realformer_nmt.checkpoints.inspection import inspect
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.protocols.running import updates
-from reliability import hostile_pickles, hostile_settings
-from reliability.hostile_settings import MARK
+from reliability import hostile_pickles
 from reliability.trainings import check, same
 
 Figures = dict[str, Any]
+State = dict[str, Any]
+MARK = "hostile-mark"  # in every text that must not come through
+OTHERS = {
+    "model": "transformer_from_pretrained_xlm",
+    "task": "translation_from_pretrained_bart",
+    "criterion": "sentence_ranking",
+    "bpe": "gpt2",
+    "tokenizer": "os.system",
+}
+ACTING = """
+    _name save_predictions user_dir tensorboard_logdir log_file path lm_path encoder_embed_path lang_dict dataset_impl
+    pretrained_checkpoint bpe_codes gpt2_encoder_json restore_file save_dir results_path model_overrides eval_bleu_args
+    source_lang
+"""
 OPTIONS = (
     *("--arch", "realformer_tiny", "--share-all-embeddings", "--encoder-layers", "1", "--decoder-layers", "1"),
     *("--max-tokens", "100", "--optimizer", "adam", "--lr", "0.001", "--max-update", "1"),
@@ -64,7 +75,7 @@ def untrained(data: Path) -> dict[str, Any]:
 
 
 def refuse_pickles(folder: Path) -> int:
-    """Check that hostile pickles of either format are refused, by each reader and as a message between ranks."""
+    """Check that hostile pickles of either format are refused, by each reader."""
     path, proof = folder / "hostile.pt", folder / "proof"
     tried = 0
     for name, pickled in hostile_pickles.pickles(proof).items():
@@ -73,8 +84,6 @@ def refuse_pickles(folder: Path) -> int:
             for reader, read in READERS.items():
                 check_one_line(f"{name} by {reader}", path, read)
                 tried += 1
-            with contextlib.suppress(UserError):
-                reading.receive(io.BytesIO(content))
             integrity.describe(path)
             check(not proof.exists(), f"{name} has run")
     return tried
@@ -90,20 +99,31 @@ def check_one_line(name: str, path: Path, read: Callable[[Path], Any]) -> None:
         check(False, f"{name} was loaded")
 
 
+def hostile_settings(proof: Path) -> Iterator[tuple[str, State]]:
+    """Yield changes of a good checkpoint's settings, by group: each would open, fetch, import or write something."""
+    here = f"{proof}/{MARK}"
+    for group, other in OTHERS.items():
+        yield group, {"_name": other, **dict.fromkeys(ACTING.split(), here)}
+    for value in (here, f"http://127.0.0.1:9/{MARK}", f"${{oc.env:HOME}}/{MARK}", f"$({MARK})", [MARK]):
+        for group, field in itertools.product(("task", "common", "model"), ACTING.split()):
+            yield group, {field: value}
+
+
 def take_no_settings(path: Path, folder: Path, step: int = 1) -> int:
-    """Refused, or nothing of it is left in what fairseq gets."""
+    """Check that each hostile setting is refused, or that nothing of it is left in what fairseq gets."""
     state = torch.load(path, weights_only=False)
     changed, proof, tried = folder / "changed.pt", folder / "proof", 0
-    for name, how in itertools.islice(hostile_settings.settings(proof), 0, None, step):
-        torch.save(hostile_settings.changed({**state, "model": {}}, how), changed)
+    for group, setting in itertools.islice(hostile_settings(proof), 0, None, step):
+        cfg = {**state["cfg"], group: {**(state["cfg"][group] or {}), **setting}}
+        torch.save({**state, "model": {}, "cfg": cfg}, changed)
         try:
-            cfg = checkpoint_utils.load_checkpoint_to_cpu(str(changed))["cfg"]
+            loaded = checkpoint_utils.load_checkpoint_to_cpu(str(changed))["cfg"]
         except UserError as error:
-            check(str(changed) in str(error) and "\n" not in str(error), f"{name}: {error}")
+            check(str(changed) in str(error) and "\n" not in str(error), f"{group} {setting}: {error}")
         else:
-            settings_text = f"{OmegaConf.to_container(cfg, resolve=True)}"
-            check(MARK not in settings_text, f"{name} came through: {settings_text}")
-        check(not proof.exists(), f"{name} has acted")
+            settings_text = f"{OmegaConf.to_container(loaded, resolve=True)}"
+            check(MARK not in settings_text, f"{group} {setting} came through: {settings_text}")
+        check(not proof.exists(), f"{group} {setting} has acted")
         tried += 1
     return tried
 

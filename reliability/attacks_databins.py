@@ -4,7 +4,6 @@ import copy
 import functools
 import json
 import shutil
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins import file_checks
 from realformer_nmt.protocols.running import updates
 from reliability import hostile_databins
-from reliability.hostile_databins import SHELL, SIDE, Hostile
-from reliability.trainings import REPOSITORY, check, fairseq_train, program, run
+from reliability.hostile_databins import SIDE, Hostile
+from reliability.trainings import check
 
 FILES = (f"{SIDE}.idx", f"{SIDE}.bin", "dict.src.txt")
 Figures = dict[str, Any]
@@ -31,7 +30,6 @@ def attack(data: Path, folder: Path) -> Figures:
         "flips without a hash": flip_bare(data, folder / "bare", 400),
         "indexes": refuse(hostile_databins.indexes(data, folder / "indexes")),
         "names": refuse(hostile_databins.names(data, folder / "names")),
-        "commands": refuse_by_commands(data, folder / "commands"),
     }
 
 
@@ -116,31 +114,3 @@ def refuse(cases: Iterable[Hostile]) -> int:
         check(line is not None and case.file in line, f"{case.name}: {line}")
         tried += 1
     return tried
-
-
-def refuse_by_commands(data: Path, folder: Path) -> int:
-    """A .fasta whose name a shell would run, in a folder of such a name, given to every command that reads data."""
-    folder.mkdir(parents=True)
-    done = run(fairseq_train(data, folder / "run", "--max-update", 25, "--cpu"))
-    check(done.returncode == 0, done.stdout)
-    hostile = hostile_databins.rename(data, folder / "$(touch pwned)", SHELL)
-    trained = ["--path", str(folder / "run" / "checkpoint_last.pt"), "--cpu"]
-    user_dir = ["--user-dir", str(REPOSITORY / "realformer_nmt")]
-    named = ["--task", "translation", "--max-tokens", "200"]  # without which fairseq-validate looks for no data
-    cli = [sys.executable, "-m", "realformer_nmt.cli"]
-    train = [*cli, "train", "--arch", "realformer", "--layers", "1", "--gpus", "0", "--folder", str(folder / "new")]
-    commands = {
-        "train": fairseq_train(hostile, folder / "other", "--max-update", 25, "--cpu"),
-        "generate": [*program("generate"), str(hostile), *user_dir, *trained, "--gen-subset", "train"],
-        "validate": [*program("validate"), str(hostile), *user_dir, *trained, *named, "--valid-subset", "train"],
-        "interactive": [*program("interactive"), str(hostile), *user_dir, *trained],
-        "updates": [*cli, "updates", str(hostile), "--max-tokens", "200", "--epochs", "1"],
-        "realformer-nmt train": [*train, "--data", str(hostile)],
-        "--dry-run": [*train, "--data", str(hostile), "--dry-run"],
-    }
-    for name, words in commands.items():
-        done = run(words, cwd=folder)
-        last = done.stdout.strip().splitlines()[-1:]
-        check(done.returncode == 1 and SHELL in "".join(last), f"{name}: {done.stdout[-2000:]}")
-        check(not list(folder.rglob("pwned")), f"{name} ran a command")
-    return len(commands)

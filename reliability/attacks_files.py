@@ -7,18 +7,16 @@ escape sequence on the terminal.
 import hashlib
 import io
 import itertools
-import sys
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from reliability import hostile_files, watched
-from reliability.trainings import check, run
+from reliability.trainings import check
 from reliability.watched import Outcome
 
 Figures = dict[str, Any]
-COMPARE = "--gpus 0 --folder out"
 
 
 def attack(data: Path, folder: Path) -> Figures:
@@ -60,7 +58,7 @@ def refuse_grids(data: Path, folder: Path, step: int = 1) -> int:
     for name, changes, refused in cases:
         (current / "grid.toml").write_text(hostile_files.grid(changes, data, evil))
         for how in ("--plan --tflops 1",) if refused else ("--plan --tflops 1", "--status"):
-            words = f"compare grid.toml {COMPARE} {how}".split()
+            words = f"compare grid.toml --gpus 0 --folder out {how}".split()
             hold(f"{name} {how}", current, watched.run(words, current, current / "out"), refused)
     return len(cases)
 
@@ -101,20 +99,3 @@ def packed(names: Iterable[str]) -> bytes:
             info.size = 6
             archive.addfile(info, io.BytesIO(b"a dog\n"))
     return stream.getvalue()
-
-
-LEARNING = {
-    "train": "{encoder-embed-dim = 32, decoder-embed-dim = 32, warmup-updates = 5, lr = 0.01}",
-    "budget": "{updates = 300, tokens-a-step = 256, max-tokens = 256, average = 1}",
-}
-
-
-def compared(data: Path, folder: Path, seeds: Sequence[int] = (1,)) -> tuple[Path, Path]:
-    """A grid, and what `realformer-nmt compare` makes of it: models that learn, and so are done."""
-    folder.mkdir(parents=True)
-    grid = folder / "grid.toml"
-    grid.write_text(hostile_files.grid({**LEARNING, "seeds": f"{list(seeds)}"}, data, folder))
-    words = [sys.executable, "-m", "realformer_nmt.cli", "compare", str(grid), "--folder", str(folder / "runs")]
-    done = run([*words, "--gpus", "0"])
-    check(done.returncode == 0, done.stdout[-2000:])
-    return grid, folder / "runs"

@@ -1,7 +1,7 @@
 """Outputs that are somebody else's: every command, at every argument that says where to write, leaves them as they are.
 
-In the place of each file that a command writes stands a text, a read-only text, the record of another command, a link
-to a text, a link that leads nowhere, or a folder: the command ends in one line.
+In the place of each file that a command writes stands a text, the record of another command, a link to a text, a link
+that leads nowhere, or a folder: the command ends in one line.
 """
 
 import hashlib
@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 from msgspec import to_builtins
 
-from realformer_nmt.common.files import checksummed_json, records
+from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.data_bins.file_checks import describe
-from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
-from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 from reliability import hostile_files, kills, watched
 from reliability.attacks_files import Figures, hold, packed
-from reliability.fuzzed_inputs import DECODING, MODEL, PREPARED
+from reliability.fuzzed_inputs import FILE, PREPARED, RUN, TEXT
 from reliability.trainings import check
 
 TEXTS = ["text", "subwords", "pieces", "data-bin", "stages", "test.raw.en", "prepare.json"]
@@ -46,17 +44,14 @@ CALLS = {  # by command and argument
         f"prepare --source en --target de --train {OWN} --valid {OWN} --folder out", *TEXTS, "valid.raw.de"
     ),
     "sample --folder": Call("sample prepared --share 0.5 --folder out", ("out", "out/prepare.json")),
-    "train --folder": Call(f"{TRAIN} --folder out", ("out", "out/train.json", "out/train.log", "out/checkpoints")),
+    "train --folder": _into(f"{TRAIN} --folder out", "train.json"),
     "train --aim-repo": _into(f"{TRAIN} --folder new --aim-repo out"),
     "average --output": Call("average good.pt --output out", ("out", "out.json")),
     "translate --output": _into(
         "translate good.pt --data {data} --subwords none --cpu --output out",
-        *("hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json", "shares"),
+        *("hypotheses.txt", "hypotheses.tok", "reference.tok", "translation.json"),
     ),
-    "translate --input": _into(
-        "translate good.pt --data {data} --subwords none --cpu --input - --output out", "input.txt"
-    ),
-    "score --output": Call("score translation --reference ok.de --output out", ("out",)),
+    "score --output": Call("score translation --reference text --output out", ("out",)),
     "evaluate --output": Call("evaluate good.pt --data {data} --output out.json", ("out.json", "out.sequences.tsv")),
     "answer --output": _into(
         "answer good.pt --questions questions.json --data questions --output out", "answers.json", "record.json"
@@ -134,26 +129,13 @@ def write_inputs(current: Path, data: Path, checkpoint: Path) -> None:
 
 
 def write_scored(current: Path) -> None:
-    text = (current / "ok.de").read_bytes()
-    digest = hashlib.sha256(text).hexdigest()
     (current / "translation").mkdir()
-    (current / "translation" / "hypotheses.txt").write_bytes(text)
-    translation = TranslationRecord(
-        checkpoints=["good.pt"],
-        checkpoint_sha256=["0"],
-        subset="test",
-        languages=("en", "de"),
-        subwords="none",
-        decoding=DECODING,
-        lines=60,
-        files={"hypotheses.txt": digest},
-    )
-    records.write(current / "translation" / "translation.json", translation)
-    recorded_file = RecordedFile(path="ok.de", sha256=digest)
-    files = {"hypotheses": recorded_file, "reference": recorded_file}
-    run = RunRecord(subset="test", models=[MODEL], translation=translation, files=files, averaged=[])
+    for text in ("text", "translation/hypotheses.txt"):
+        (current / text).write_bytes(TEXT)
+    translation = {**RUN["translation"], "files": {"hypotheses.txt": FILE.sha256}}
+    checksummed_json.write(current / "translation" / "translation.json", translation)
     for name in ("run.json", "other.json"):
-        records.write(current / name, run)
+        checksummed_json.write(current / name, RUN)
 
 
 def place(current: Path, spot: str, thing: str) -> None:
@@ -164,11 +146,6 @@ def place(current: Path, spot: str, thing: str) -> None:
     THINGS[thing](path, current)
 
 
-def _read_only(path: Path, _current: Path) -> None:
-    path.write_text("weeks of work\n")
-    path.chmod(0o444)
-
-
 def _folder(path: Path, current: Path) -> None:
     path.mkdir()
     shutil.copyfile(current / "notes.txt", path / "notes.txt")
@@ -176,11 +153,9 @@ def _folder(path: Path, current: Path) -> None:
 
 THINGS: dict[str, Callable[[Path, Path], object]] = {
     "text": lambda path, current: shutil.copyfile(current / "notes.txt", path),
-    "read-only text": _read_only,
     "record": lambda path, _: checksummed_json.write(
         path, {"command": "another's", "made_from": {}, "outputs": {path.name: {"sha256": "0"}}}
     ),
-    "score": lambda path, current: shutil.copyfile(current / "run.json", path),
     "link": lambda path, current: path.symlink_to(current / "notes.txt"),
     "dangling link": lambda path, current: path.symlink_to(current / "nothing"),
     "folder": _folder,

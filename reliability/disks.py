@@ -4,7 +4,6 @@ import contextlib
 import io
 import re
 import resource
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,16 +11,35 @@ from pathlib import Path
 
 from matplotlib import font_manager
 
+from realformer_nmt import cli
 from realformer_nmt.checkpoints.files.integrity import is_cut
-from realformer_nmt.common.files.text_lines import write_lines
 from reliability import kills
 from reliability.trainings import LIMIT, check, fairseq_train, kill, run, start, wait_for
-from reliability.writers import TRANSLATING, WRITERS, Trained, run_as_command
 
-SYSTEM = (
+UPDATES = 40
+REASONS = (
     "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file"
     "|is a file: name another)"
 )
+GRID = """
+families = ["post_ln", "realformer"]
+layers = ["1"]
+protocol = "small"
+[data]
+folder = "{data}"
+subwords = "none"
+reference = "{data}/../valid.tgt"
+[budget]
+updates = 9
+tokens-a-step = 512
+max-tokens = 512
+"""
+WRITERS = {  # commands that write to `out`
+    "average": "average {checkpoint} --output {out}/average.pt",
+    "report": "compare {grid} --folder {out} --report --gpus 0",
+}
+TRANSLATE = "translate {checkpoint} --data {data} --subset train --subwords none --cpu --beam 1 --output {out}/test"
+TRANSLATING = {"hypotheses": TRANSLATE}  # by processes, whose shared memory a limit of files would hit
 Fault = Callable[[Path], "contextlib.AbstractContextManager[Path]"]
 
 
@@ -55,7 +73,7 @@ def small_files(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def below_a_file(folder: Path) -> Iterator[Path]:
-    """No folder can be made there, by nobody."""
+    """Yield a path where nobody can make a folder."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_bytes(b"a file")
     yield folder / "below"
@@ -78,33 +96,23 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """An error in a line that says what stands in the way, a status that is not 0, and nothing half written."""
-        line = re.search(rf"^realformer-nmt: .*{SYSTEM}", self.output, re.M)
+        """Return whether it is an error of one line that says what stands in the way, and nothing is half written."""
+        line = re.search(rf"^realformer-nmt: .*{REASONS}", self.output, re.M)
         return self.status == 1 and line is not None and "Traceback" not in self.output and not self.torn
 
 
-def attempt(writer: str, fault: Fault, trained: Trained, folder: Path) -> Outcome:
-    output = io.StringIO()
-    with fault(folder) as place:
+def attempt(writer: str, fault: Fault, data: Path, checkpoint: Path, folder: Path) -> Outcome:
+    """Call a command that writes to a new folder on a faulty disk."""
+    grid, output = folder.with_suffix(".toml"), io.StringIO()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    grid.write_text(GRID.format(data=data))
+    with fault(folder) as out:
+        words = {**WRITERS, **TRANSLATING}[writer].format(checkpoint=checkpoint, grid=grid, data=data, out=out)
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            status = {**WRITERS, **TRANSLATING}[writer](trained, place)
-        files = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else []
+            status = cli.main(words.split())
+        files = [path for path in out.rglob("*") if path.is_file()] if out.is_dir() else []
         torn = [path.name for path in files if path.suffix != ".part" and path.stat().st_size]
     return Outcome(status, output.getvalue(), torn)
-
-
-def vanish(folder: Path) -> Outcome:
-    """The folder goes while a file in it is being written; it is torn if it was made anew."""
-
-    def lines() -> Iterator[str]:
-        yield "the first"
-        shutil.rmtree(folder)
-        yield "the second"
-
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        status = run_as_command(lambda: write_lines(folder / "test.txt", lines()))
-    return Outcome(status, output.getvalue(), [folder.name] if folder.exists() else [])
 
 
 def fill(folder: Path) -> None:
@@ -128,7 +136,7 @@ def put_back(folder: Path) -> None:
     if folder.with_name("lost").exists():
         folder.with_name("lost").rename(folder)
         return
-    subprocess.run(["/bin/umount", str(folder)], capture_output=True, check=False)  # where it was locked
+    subprocess.run(["/bin/umount", str(folder)], capture_output=True, check=False)  # if it was locked
     (folder.parent / "others").unlink(missing_ok=True)
 
 
@@ -137,7 +145,6 @@ TROUBLES: dict[str, tuple[Callable[[Path], None], str]] = {
     "read-only disk": (lock, "Read-only file system"),
     "vanished folder": (lose, "has disappeared since the training began"),
 }
-UPDATES = 40
 
 
 def train_through(trouble: str, data: Path, undisturbed: Path, folder: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import zipfile
 from typing import Any
 
-import torch
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
@@ -18,7 +17,6 @@ from realformer_nmt.evaluation.translating.translation_record import DecodingSet
 
 Given = st.SearchStrategy[bytes]
 SGM = b'<srcset setid="a">\n<doc docid="b">\n<seg id="1"> Q&amp;A \xc3\xa4 </seg>\n<seg id="2">two</seg>\n</doc>\n'
-TAGS = b"<url>http://a</url>\n<title>One</title>\nTwo\n<description>Three</description>\n"
 GRID = b"""families = ["admin", "post_ln"]\nlayers = ["6", "60-12"]\nseeds = [1]\nbaseline = "admin"
 [train]\nlr = 0.001\n[budget]\nepochs = 3\n[[override]]\nfamily = "admin"\ntrain = {lr = 1.0}\n"""
 PROTOCOL = b'base = "small"\nbeam = 4\n[train]\nlr = 0.001\n[layers.18.train]\nlr = 0.002\n'
@@ -81,18 +79,6 @@ def mutated(whole: bytes) -> Given:
     return st.lists(st.tuples(place, place, insertion, st.booleans()), max_size=4).map(edit)
 
 
-def json_like(like: dict[str, Any]) -> Given:
-    """A record with other values at places of it, and any JSON at all."""
-    plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
-    anything = st.recursive(
-        plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner), max_leaves=9
-    )
-    places = [path for path in _places(like) if path]
-    changes = st.lists(st.tuples(st.sampled_from(places), anything), max_size=3)
-    records = changes.map(lambda replacements: json.dumps(_changed(like, replacements)).encode())
-    return records | anything.map(lambda value: json.dumps(value).encode()) | mutated(json.dumps(like).encode())
-
-
 def resealed(content: bytes) -> bytes:
     """Seal a record as its writer would have, so that a reader looks at what is behind the seal."""
     try:
@@ -105,51 +91,12 @@ def resealed(content: bytes) -> bytes:
     return json.dumps({**record, SEAL: seal(record)}).encode()
 
 
-def _places(value: Any) -> list[tuple[str, ...]]:
-    inner = value.items() if isinstance(value, dict) else ()
-    return [(), *((key, *path) for key, item in inner for path in _places(item))]
-
-
-def _changed(like: dict[str, Any], changes: list[tuple[tuple[str, ...], Any]]) -> Any:
-    copy = json.loads(json.dumps(like))
-    for (*above, last), value in changes:
-        table = copy
-        for key in above:
-            table = table[key] if isinstance(table, dict) and key in table else {}
-        if isinstance(table, dict):
-            table[last] = value
-    return copy
-
-
-def saved(**options: Any) -> bytes:
-    stream = io.BytesIO()
-    state = {"cfg": {"model": {"_name": "admin"}}, "model": {"w": torch.ones(3)}, "args": None, "extra_state": {}}
-    torch.save(state, stream, **options)
-    return stream.getvalue()
-
-
-def pickled(whole: bytes) -> Given:
-    """The checkpoint's pickle is changed within an archive that is whole."""
-    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    (name,) = (name for name in members if name.endswith("data.pkl"))
-
-    def pack(content: bytes) -> bytes:
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w") as archive:
-            for member, payload in {**members, name: content}.items():
-                archive.writestr(member, payload)
-        return stream.getvalue()
-
-    return mutated(members[name]).map(pack)
-
-
 def index_of(sizes: tuple[int, ...]) -> bytes:
     numbers = b"".join(size.to_bytes(4, "little") for size in sizes) + bytes(8 * len(sizes))
     return HEADER.pack(b"MMIDIDX\x00\x00", 1, 8, len(sizes)) + numbers
 
 
-def packed() -> bytes:
+def zipped() -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", b"one\n" * 50)

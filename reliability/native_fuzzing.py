@@ -1,41 +1,34 @@
-"""Odd calls of the kernels in C: each computes what plain torch does, or raises TypeError or ValueError.
+"""Odd calls of the kernels in C, each of which returns or raises TypeError or ValueError, and the kernels' own tests.
 
-python -m reliability.native_fuzzing FOLDER [CALLS]
-
-The kernels are built in FOLDER with gcc's sanitisers. The calls run in a fork, which another takes the place of where a
-call ends it. Prints how many calls computed something and how many were refused, and every call that failed.
+Both run in a process that has loaded the kernels as gcc's sanitisers build them, and that ends at the first fault.
 """
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
-import tempfile
-import traceback
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
-import torch
+import pytest
 from torch import Tensor
 
 from reliability.native_build import build, environment
-from reliability.native_calls import FUNCTIONS, Arguments, Function
-from reliability.native_chance import Chance
-from reliability.native_known import KNOWN
-from reliability.native_mutations import mutated
+from reliability.native_calls import FUNCTIONS, Arguments
+from reliability.native_odd import KNOWN, changed
 from reliability.trainings import REPOSITORY, FailedError, check
 
 MODULE = "realformer_nmt.kernels.native._kernels"
+TESTS = [f"tests/kernels/native/test_{name}.py" for name in ("attend", "masks", "smoothing")]  # others take minutes
 REFUSALS = (TypeError, ValueError)
-BY_TORCH = (RuntimeError, AttributeError, IndexError)  # of what torch is asked about an argument before C is called
-UNCHANGED = 0.25  # of the calls
-SEED = 1
+BY_TORCH = (RuntimeError, AttributeError, IndexError, OverflowError)  # of an argument, before C is called
+CALLS, SEED = 3000, 1
 
 
 class Call(NamedTuple):
-    name: str
+    function: str
     arguments: Arguments
     changes: list[str]
     is_wrong: bool = False  # to be refused
@@ -45,119 +38,54 @@ def call_of(seed: int, index: int) -> Call:
     """Return a call of random arguments; in most, one or two are changed to what nobody would give."""
     if index < len(KNOWN):
         return known_call(list(KNOWN)[index])
-    chance = Chance(seed, index)
-    name = list(FUNCTIONS)[index % len(FUNCTIONS)]
+    chance = Random(f"{seed} {index}")
+    name = chance.choice(list(FUNCTIONS))
     arguments, changes = FUNCTIONS[name].arguments(chance), []
-    number = 0 if chance.happens(UNCHANGED) else chance.choice([1, 1, 2])
-    for argument in chance.some(list(arguments), min(number, len(arguments))):
-        change, arguments[argument] = mutated(arguments[argument], chance)
+    for argument in chance.sample(list(arguments), min(len(arguments), chance.choice((0, 1, 1, 2)))):
+        change, arguments[argument] = changed(arguments[argument], chance)
         changes.append(f"{argument} {change}")
     return Call(name, arguments, changes)
 
 
 def known_call(name: str) -> Call:
-    odd, chance = KNOWN[name], Chance(0)
+    odd, chance = KNOWN[name], Random(0)
     arguments = FUNCTIONS[odd.function].arguments(chance)
-    while not fits(arguments):
+    while not has_rows(arguments):
         arguments = FUNCTIONS[odd.function].arguments(chance)
     return Call(odd.function, {**arguments, **odd.change(arguments)}, [name], is_wrong=True)
 
 
-def fits(arguments: Arguments) -> bool:
-    """Return whether there are rows, and beams to be confused."""
+def has_rows(arguments: Arguments) -> bool:
+    """Return whether there are rows, and beams and positions to be confused."""
     tensors = [value for value in arguments.values() if isinstance(value, Tensor)]
-    beams = arguments.get("origin") is not None and arguments["query"].size(2) > 1
-    return all(tensor.numel() > 1 for tensor in tensors) and (beams or arguments.get("own_key") is None)
+    origin = arguments.get("origin")
+    beams = origin is None or min(origin.shape[1:]) > 1
+    return beams and all(tensor.numel() > 1 for tensor in tensors)
 
 
 def attempt(call: Call) -> str:
-    """Return "computed" or "refused", or what is wrong with the answer."""
-    function = FUNCTIONS[call.name]
-    before = {} if call.is_wrong else {name: copied(value) for name, value in call.arguments.items()}
+    """Return "computed" or "refused"; raise if a call that fits is refused, or one that is wrong is not."""
     try:
-        results = function.call(call.arguments)
-    except REFUSALS as error:
-        return "refused" if call.changes else f"wrong: a call that fits was refused: {error}"
-    except BY_TORCH as error:
-        return f"wrong: {type(error).__name__}: {error}" if call.is_wrong or not call.changes else "refused"
-    if call.is_wrong:
-        return "wrong: accepted"
-    return compared(results, before, function) or changed(call, before, function) or "computed"
+        FUNCTIONS[call.function].call(call.arguments)
+    except (*REFUSALS, *BY_TORCH) as error:
+        if not call.changes or (call.is_wrong and isinstance(error, BY_TORCH)):
+            raise FailedError(f"{type(error).__name__}: {error}") from error
+        return "refused"
+    check(not call.is_wrong, "it was accepted")
+    return "computed"
 
 
-def copied(value: Any) -> Any:
-    return value.clone() if isinstance(value, Tensor) else value
-
-
-def compared(results: tuple[Tensor, ...], before: Arguments, function: Function) -> str:
-    """Return what is wrong with the numbers, if anything is."""
-    try:
-        expected = function.expected(before)
-    except (*REFUSALS, *BY_TORCH, OverflowError) as error:
-        return f"wrong: accepted, and torch says {str(error).splitlines()[0]}"
-    for result, reference in zip(results, expected, strict=True):
-        if result.shape != reference.shape or result.device.type != "cpu":
-            return f"wrong: {tuple(result.shape)} instead of {tuple(reference.shape)} numbers"
-        tolerance = 2**-6 if result.dtype is torch.bfloat16 else function.tolerance
-        reference = reference.double()
-        finite = reference[reference.isfinite()]
-        absolute = tolerance * (1 + float(finite.abs().max() if finite.numel() else 0))
-        if not torch.allclose(result.double(), reference, rtol=tolerance, atol=absolute, equal_nan=True):
-            return f"wrong: off by {(result.double() - reference).abs().max():.3g}"
-    return ""
-
-
-def changed(call: Call, before: Arguments, function: Function) -> str:
-    """Return which argument was written to that is only read."""
-    for name, value in before.items():
-        after = call.arguments[name]
-        if isinstance(value, Tensor) and name not in function.written and not torch.equal(value, after):
-            return f"wrong: {name} was written to"
-    return ""
-
-
-def fuzz(calls: int, seed: int) -> dict[str, Any]:
-    """Return the number of calls by their outcomes, and the calls that failed."""
-    outcomes: list[str] = []
-    while len(outcomes) < calls:
-        with tempfile.TemporaryFile("w+") as errors:
-            outcomes += _forked(calls, seed, len(outcomes), errors)
-            if len(outcomes) < calls:
-                errors.seek(0)
-                outcomes.append(f"crashed: {_reason(errors.read())}")
-    failed = {n: outcome for n, outcome in enumerate(outcomes) if outcome not in ("computed", "refused")}
-    shown = {f"{call_of(seed, n).name}: {', '.join(call_of(seed, n).changes)} ({n})": failed[n] for n in failed}
-    return {**Counter(outcome.split(":")[0] for outcome in outcomes), "failed": shown}
-
-
-def _forked(calls: int, seed: int, first: int, errors: Any) -> list[str]:
-    """Return the outcomes from a call on, up to the one that ends the fork."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.dup2(errors.fileno(), 2)
-        try:
-            for number in range(first, calls):
-                os.write(writing, f"{attempt(call_of(seed, number))[:300]}\0".encode())
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as pipe:
-        outcomes = pipe.read().split("\0")[:-1]
-    os.waitpid(child, 0)
+def fuzz(calls: int, seed: int) -> dict[str, int]:
+    """Return the number of calls by their outcomes; each call is named on stderr before it is made."""
+    outcomes: Counter[str] = Counter()
+    for index in range(calls):
+        call = call_of(seed, index)
+        print(f"call {index}, {call.function}: {', '.join(call.changes)}", file=sys.stderr, flush=True)
+        outcomes[attempt(call)] += 1
     return outcomes
 
 
-def _reason(text: str) -> str:
-    """Return the sanitiser's line, or the last."""
-    lines = text.splitlines() or ["no message"]
-    return next((line.strip() for line in lines if "ERROR: " in line or "runtime error" in line), lines[-1])[:200]
-
-
 def load(path: Path) -> None:
-    """The module takes the place of the installed one, in this process alone."""
     specification = importlib.util.spec_from_file_location("_kernels", path)
     if specification is None or specification.loader is None:
         raise ImportError(f"{path} is no module of this Python")
@@ -165,31 +93,29 @@ def load(path: Path) -> None:
     specification.loader.exec_module(sys.modules[MODULE])
 
 
-def attack(folder: Path, calls: int, seed: int) -> dict[str, Any]:
-    """Build the kernels with sanitisers, and return what `fuzz` finds in a process that has loaded them."""
-    module, name = str(build(folder)), "reliability.native_fuzzing"
-    command = [sys.executable, "-m", name, "--module", module, str(calls), str(seed)]
+def attack(folder: Path, calls: int, seed: int = SEED) -> dict[str, Any]:
+    """Build the kernels with sanitisers, run their tests and odd calls, and return the numbers of calls."""
+    module = build(folder)
+    start(module, "tests")
+    return {"calls": calls, "seed": seed, **json.loads(start(module, str(calls), str(seed)))}
+
+
+def start(module: Path, *words: str) -> str:
+    """Start this file in a process that loads the kernels, and return its output."""
+    command = [sys.executable, "-m", "reliability.native_fuzzing", str(module), *words]
     finished = subprocess.run(command, env=environment(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    if finished.returncode:
-        raise FailedError(f"the fuzz of the kernels ended with {finished.returncode}: {finished.stderr[-2000:]}")
-    figures: dict[str, Any] = json.loads(finished.stdout)
-    failed = figures.pop("failed")
-    check(not failed, f"{len(failed)} of {calls} calls of kernels: {json.dumps(failed, indent=1)}")
-    return {"calls": calls, "seed": seed, **figures}
+    last_call = finished.stderr[finished.stderr.rfind("\ncall ") :]
+    check(not finished.returncode, f"status {finished.returncode}: {finished.stdout[-2000:]}{last_call[:3000]}")
+    return finished.stdout
 
 
-def main() -> int:
-    if sys.argv[1] == "--module":
-        load(Path(sys.argv[2]))
-        print(json.dumps(fuzz(int(sys.argv[3]), int(sys.argv[4]))))
-        return 0
-    try:
-        print(json.dumps(attack(Path(sys.argv[1]), int((sys.argv[2:] or ["3000"])[0]), SEED)))
-    except FailedError as error:
-        print(error, file=sys.stderr)
-        return 1
+def main(module: Path, words: list[str]) -> int:
+    load(module)
+    if words == ["tests"]:
+        return int(pytest.main(["-q", "-p", "no:cacheprovider", "-o", "addopts=", *TESTS]))
+    print(json.dumps(fuzz(int(words[0]), int(words[1]))))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -25,8 +25,10 @@ from reliability.trainings import (
 from reliability.trainings import updates as trained
 
 WITNESS = str(REPOSITORY / "reliability" / "witness")
+RANKS = 2
 ROUNDING = 1e-4
-PATIENCE = 60.0  # seconds that a job may take to end once a rank has died
+SILENCE = 15  # seconds without an update, after which a rank gives up
+PATIENCE = 120.0  # seconds that a job may take to end once a rank has died
 LAST = "checkpoint_last.pt"
 Launch = Callable[[int, Words], Words]
 LAUNCHERS: dict[str, Launch] = {
@@ -43,64 +45,73 @@ def training(data: Path, folder: Path, ranks: int, updates: int, share: int = 1,
     return LAUNCHERS[launcher](ranks, words) if ranks > 1 else words
 
 
-def alone(data: Path, folder: Path, ranks: int, updates: int) -> Path:
-    """The same tokens an update on one rank."""
-    done = run(training(data, folder, 1, updates, share=ranks))
+def alone(data: Path, folder: Path, updates: int) -> Path:
+    """Train on one rank with the tokens per update of two."""
+    done = run(training(data, folder, 1, updates, share=RANKS))
     check(done.returncode == 0, done.stdout[-3000:])
     return folder / LAST
 
 
-def together(data: Path, folder: Path, ranks: int, updates: int, launcher: str, one: Path) -> float:
-    """An epoch has 45 batches, so that ranks get uneven numbers of them. How far it is from one rank, rounded."""
-    done = run(training(data, folder, ranks, updates, launcher=launcher))
+def together(data: Path, folder: Path, updates: int, launcher: str, one: Path) -> float:
+    """Train on two ranks, which get uneven numbers of an epoch's 45 batches; return the difference from one rank."""
+    done = run(training(data, folder, RANKS, updates, launcher=launcher))
     check(done.returncode == 0, done.stdout[-3000:])
     check(done.stdout.count("done training") == 1, "not one run")
-    agree(folder, ranks)
+    agree(folder)
     check(trained(folder / LAST) == updates, f"{trained(folder / LAST)} updates instead of {updates}")
     distance = difference(folder / LAST, one)
-    check(distance < ROUNDING, f"{ranks} ranks of {launcher} are {distance} from one rank")
+    check(distance < ROUNDING, f"the ranks of {launcher} are {distance} from one rank")
     return distance
 
 
-def agree(folder: Path, ranks: int) -> None:
-    """All parameters, shortcuts' w among them, alike on all ranks to the bit."""
-    files = sorted(folder.glob(f"rank*of{ranks}.pt"))
-    check(len(files) == ranks, f"{len(files)} ranks of {ranks}")
-    for other in files[1:]:
-        check(difference(files[0], other) == 0, f"{other} differs from {files[0]}")
+def agree(folder: Path) -> None:
+    """Check that all parameters, shortcuts' w among them, are the same on both ranks to the bit."""
+    files = sorted(folder.glob(f"rank*of{RANKS}.pt"))
+    check(len(files) == RANKS, f"{len(files)} ranks of {RANKS}")
+    check(difference(*files) == 0, f"{files[0]} differs from {files[1]}")
 
 
-def lose_one(data: Path, folder: Path, ranks: int, updates: int, launcher: str, undisturbed: Path) -> float:
+def lose_one(data: Path, folder: Path, updates: int, launcher: str, undisturbed: Path) -> float:
     """Lose a rank as outlive_one does, and check that the same command then ends where it would have."""
-    took = outlive_one(data, folder, ranks, updates, launcher)
-    done = run(training(data, folder, ranks, updates, launcher=launcher))
+    took = outlive_one(data, folder, updates, launcher)
+    done = run(training(data, folder, RANKS, updates, launcher=launcher))
     check(done.returncode == 0 and "Loaded checkpoint" in done.stdout, done.stdout[-3000:])
     kills.agree(undisturbed, folder / LAST, kills.KEPT)
     return took
 
 
-def outlive_one(data: Path, folder: Path, ranks: int, updates: int, launcher: str) -> float:
-    """Seconds from the death of a rank to the end of the job, which says that it failed."""
-    words = training(data, folder, ranks, updates, launcher=launcher)
+def outlive_one(data: Path, folder: Path, updates: int, launcher: str) -> float:
+    """Return the seconds from the death of a rank to the end of the job, which says that it failed."""
+    return strike_one(training(data, folder, RANKS, updates, launcher=launcher), folder, updates, signal.SIGKILL)
+
+
+def outlive_silence(data: Path, folder: Path, updates: int) -> float:
+    """Stop a rank, which is then as silent as a lost machine; return the seconds to the end of the job."""
+    words = [*training(data, folder, RANKS, updates), "--heartbeat-timeout", str(SILENCE)]
+    return strike_one(words, folder, updates, signal.SIGSTOP)
+
+
+def strike_one(words: Words, folder: Path, updates: int, number: signal.Signals) -> float:
+    """Send a signal to a rank of a training, and return the seconds until the whole job has failed."""
     log = folder.with_suffix(".log")
     process = start(words, log)
     wait_for(lambda: kills.reached(log) >= updates // 2, process, log)
-    os.kill(workers(process.pid)[-1], signal.SIGKILL)
-    died = time.monotonic()
+    os.kill(workers(process.pid)[-1], number)
+    begun = time.monotonic()
     try:
         status = process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         status = 0
-    took = time.monotonic() - died
+    took = time.monotonic() - begun
     kill(process)
-    check(status != 0, f"{launcher}: a rank died, and the job goes on")
+    check(status != 0, f"a rank got {number.name}, and the job goes on: {words}")
     return round(took, 1)
 
 
-def lose_launcher(data: Path, folder: Path, ranks: int, updates: int, launcher: str) -> float:
+def lose_launcher(data: Path, folder: Path, updates: int, launcher: str) -> float:
     """Seconds from the death of the launcher to that of its last rank: none may go on beside the next run's."""
     log = folder.with_suffix(".log")
-    process = start(training(data, folder, ranks, updates, launcher=launcher), log)
+    process = start(training(data, folder, RANKS, updates, launcher=launcher), log)
     wait_for(lambda: kills.reached(log) >= 2, process, log)
     family = workers(process.pid)
     process.kill()
@@ -114,17 +125,15 @@ def lose_launcher(data: Path, folder: Path, ranks: int, updates: int, launcher: 
     return round(took, 1)
 
 
-def elastic(data: Path, folder: Path, ranks: tuple[int, ...], one: Path) -> float:
-    """Saved on so many ranks, gone on with on fewer, with as many tokens an update; ends amid an epoch every time."""
-    most, each = ranks[0], trained(one) // len(ranks)
-    for place, number in enumerate(ranks):
-        done = run(training(data, folder, number, each * (place + 1), share=most // number))
+def elastic(data: Path, folder: Path, updates: int, one: Path) -> float:
+    """Train half of the updates on two ranks and the rest on one, with as many tokens per update; each ends amid an
+    epoch. Return the largest difference from one rank."""
+    for ranks, until in ((RANKS, updates // 2), (1, updates)):
+        done = run(training(data, folder, ranks, until, share=RANKS // ranks))
         check(done.returncode == 0, done.stdout[-3000:])
-        if place:
-            message = f"of {ranks[place - 1]} ranks, this run of {number}: 0 batches are seen again"
-            check(message in done.stdout, done.stdout[-3000:])
+    check("of 2 ranks, this run of 1: 0 batches are seen again" in done.stdout, done.stdout[-3000:])
     distance = difference(folder / LAST, one)
-    check(distance < ROUNDING, f"{ranks} ranks one after the other are {distance} from one rank")
+    check(distance < ROUNDING, f"two ranks, then one, are {distance} from one rank")
     return distance
 
 

@@ -16,18 +16,14 @@ TITLES = {
     "kills": "Kills",
     "disks": "Disks",
     "ranks": "Ranks on one machine",
-    "machines": "Two machines",
     "slurm": "A cluster of SLURM",
     "soak": "A long training",
-    "inputs": "Bad input",
     "fuzzing": "Fuzzing",
     "kernels": "Odd calls of the kernels in C",
     "checkpoints": "Hostile checkpoints",
     "data-bins": "Hostile data-bins",
-    "files": "Hostile grids, protocols, manifests and records",
-    "swaps": "Files of another run",
+    "files": "Hostile grids, protocols and manifests",
     "outputs": "Files that are not theirs",
-    "modules": "Modules of the current folder",
 }
 GENERATED = re.compile(r"(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)", re.S)
 

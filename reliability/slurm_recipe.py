@@ -34,6 +34,18 @@ ratio = 9
 counted = "before_bpe"
 validation = false
 """
+SPLIT = """
+[[{split}]]
+format = "text"
+source = "{split}.en:{split}.en"
+target = "{split}.de:{split}.de"
+"""
+ARCHIVE = """
+[[archives."{name}"]]
+urls = ["https://localhost/{name}"]
+bytes = {bytes}
+sha256 = "{sha256}"
+"""
 TINY = "--layers 1 --name run --workers 1 --max-tokens 300 --tokens-a-step 600 --epochs 2 --average 2"
 SIZES = ("encoder-embed-dim", "encoder-ffn-embed-dim", "decoder-embed-dim", "decoder-ffn-embed-dim")
 FLAGS = [word for size in SIZES for word in (f"--{size}", "32")] + ["--warmup-updates", "4", "--lr", "0.01"]
@@ -60,22 +72,17 @@ def train_in_two_tasks(world: Cluster, _data: Path, folder: Path) -> dict[str, o
 
 
 def write_corpus(folder: Path) -> None:
-    """Write a corpus of words and the same words backwards, with a manifest that names its files and their hashes."""
+    """Write a corpus whose target has the words of its source, with a manifest of its files and their hashes."""
     chance = np.random.default_rng(1)
     (folder / "archives").mkdir(parents=True)
-    parts, archives = [], []
+    manifest = MANIFEST
     for split, pairs in PAIRS.items():
-        sentences = [["".join(chance.choice(SYLLABLES, 2)) for _ in range(chance.integers(3, 9))] for _ in range(pairs)]
-        lines = [f"[[{split}]]", 'format = "text"']
-        for side, language, step in (("source", "en", 1), ("target", "de", -1)):
-            text = "".join(f"{' '.join(words[::step])}\n" for words in sentences).encode()
-            name, digest = f"{split}.{language}", hashlib.sha256(text).hexdigest()
+        text = "".join(f"{' '.join(map(''.join, chance.choice(SYLLABLES, (6, 2))))}\n" for _ in range(pairs)).encode()
+        manifest += SPLIT.format(split=split)
+        for name in (f"{split}.en", f"{split}.de"):
             (folder / "archives" / name).write_bytes(text)
-            lines.append(f'{side} = "{name}:{name}"')
-            about = (f'urls = ["https://localhost/{name}"]', f"bytes = {len(text)}", f'sha256 = "{digest}"')
-            archives.append("\n".join([f'[[archives."{name}"]]', *about, ""]))
-        parts.append("\n".join([*lines, ""]))
-    (folder / "corpus.toml").write_text("\n".join([MANIFEST, *parts, *archives]))
+            manifest += ARCHIVE.format(name=name, bytes=len(text), sha256=hashlib.sha256(text).hexdigest())
+    (folder / "corpus.toml").write_text(manifest)
 
 
 def write_program(program: Path) -> None:

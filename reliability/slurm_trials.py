@@ -101,41 +101,35 @@ class Comparison:
     def queue(self, form: str) -> list[str]:
         return self.cluster.call("squeue", "--noheader", "--array", f"--format={form}").split()
 
+    def running(self) -> list[str]:
+        """Return the names of the jobs that run."""
+        return [line.partition(",")[2] for line in self.queue("%T,%j") if line.startswith("RUNNING")]
+
     def submissions(self) -> int:
-        return len([*(self.folder / "runs/slurm").glob("*/job.sh")])
-
-    def scores(self) -> list[float]:
-        return [json.loads((cell / "run.json").read_text())["scores"]["bleu"]["score"] for cell in self.cells]
+        """Return the number of arrays whose first task has begun."""
+        return len([*(self.folder / "runs/slurm").glob("*_0.out")])
 
 
-def arrays(world: Cluster, data: Path, folder: Path) -> Figures:
-    """Four cells, two at the same time."""
+def killed_compare(world: Cluster, data: Path, folder: Path) -> Figures:
+    """Four cells, two at the same time; the login node goes away, and the same command waits for their jobs."""
     trial = Comparison(world, data, folder, seeds=4, slurm="at-once = 2")
     process = trial.start()
-    most = 0
-    names: set[str] = set()
+    wait_until(lambda: len(trial.running()) == 2, f"no two jobs: {trial.log}", PATIENCE)
+    kill(process)
+    process = trial.start()
+    most, names = 0, set[str]()
     end = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < end:
-        running = [line for line in trial.queue("%T,%j") if line.startswith("RUNNING")]
-        most, names = max(most, len(running)), names | {line.partition(",")[2] for line in running}
+        running = trial.running()
+        most, names = max(most, len(running)), names | {*running}
         time.sleep(0.5)
     trial.finish(process)
     trial.check_done(sessions=1)
     check(most == 2, f"{most} cells ran at the same time")
-    cell_names = {cell.name for cell in trial.cells}
-    check(cell_names <= names, f"the jobs were called {names}")
+    check({cell.name for cell in trial.cells} <= names, f"the jobs were called {names}")
     check(trial.submissions() == 1, f"{trial.submissions()} submissions")
-    return {"outcome": "done", "cells": 4, "submissions": 1, "at the same time": most}
-
-
-def killed_compare(world: Cluster, data: Path, folder: Path) -> Figures:
-    """The login node goes away."""
-    trial = Comparison(world, data, folder, seeds=2)
-    kill(trial.start_and_train())
-    trial.finish(trial.start())
-    trial.check_done(sessions=1)
-    check(trial.submissions() == 1, f"{trial.submissions()} submissions")
-    return {"outcome": "the jobs go on, the same command attaches; done", "submissions": 1}
+    outcome = "the jobs go on, the same command attaches; done"
+    return {"outcome": outcome, "cells": 4, "submissions": 1, "at the same time": most}
 
 
 def cancelled(world: Cluster, data: Path, folder: Path) -> Figures:
@@ -149,14 +143,6 @@ def cancelled(world: Cluster, data: Path, folder: Path) -> Figures:
     trial.finish(trial.start())
     trial.check_done()
     return {"outcome": "error, then done by the same command", "seconds to the error": seconds, "evidence": evidence}
-
-
-def requeued(world: Cluster, data: Path, folder: Path) -> Figures:
-    trial = Comparison(world, data, folder)
-    process = trial.start_and_train()
-    (job,) = trial.queue("%F_%K")
-    world.call("scontrol", "requeue", job)
-    return finish_again(trial, process)
 
 
 def out_of_time(world: Cluster, data: Path, folder: Path) -> Figures:
@@ -224,10 +210,8 @@ def full_disk(world: Cluster, data: Path, folder: Path) -> Figures:
 
 
 TRIALS: dict[str, Callable[[Cluster, Path, Path], Figures]] = {
-    "arrays": arrays,
     "login node lost": killed_compare,
     "cancelled by hand": cancelled,
-    "queued again by hand": requeued,
     "time limit": out_of_time,
     "preempted": preempted,
     "node lost": node_lost,

@@ -11,7 +11,7 @@ from programs.program import REPOSITORY
 PACKAGE = REPOSITORY / "realformer_nmt"
 FLOORS = (  # from the ground up; what stands beside the rooms is a room of its own
     ("common",),
-    ("subcommands", "tasks", "kernels", "data_bins", "figures"),
+    ("subcommands", "tasks", "fairseq_options", "kernels", "data_bins", "figures"),
     ("model",),
     ("training", "checkpoints", "single_stack"),
     ("questions",),

@@ -28,10 +28,7 @@ def test_a_name_that_clashes_or_cannot_be_typed_is_refused(name: str, message: s
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (
-            {"topology": "pst"},
-            r"add_family\('mine'\): --residual-topology pst is not one of .*; did you mean post",
-        ),
+        ({"topology": "pst"}, r"add_family\('mine'\): --residual-topology pst is not one of .*; did you mean post"),
         ({"norm": "lyer"}, r"add_family\('mine'\): --norm lyer is not one of layer, rms"),
         ({"source": "dot+dto"}, r"add_family\('mine'\): --score-source"),
         ({"topology": "attn_res", "scaling": "admin"}, r"add_family\('mine'\): --residual-topology attn_res has no sh"),

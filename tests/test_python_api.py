@@ -34,14 +34,10 @@ def test_a_model_is_trained_averaged_translated_and_scored(
 def test_what_is_wrong_is_said_as_on_the_command_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"option layer is not one of .*did you mean layers"):
         realformer_nmt.train(layer="6")
-    with pytest.raises(UserError, match="train needs data: give data="):
+    with pytest.raises(UserError, match="the following arguments are required: --data"):
         realformer_nmt.train(folder=tmp_path)
     with pytest.raises(UserError, match="--beam 0: allowed is 1 to 1,000"):
         realformer_nmt.translate("model.pt", output=tmp_path, beam=0)
-    with pytest.raises(UserError, match=r"average needs inputs: give a folder of checkpoints, or checkpoint files"):
-        realformer_nmt.average(output=tmp_path / "average.pt")
-    with pytest.raises(UserError, match=r"analyse needs models: give a run's folder, or a checkpoint \(\.pt\)"):
-        realformer_nmt.analyse(output=tmp_path)
 
 
 def test_there_is_no_other_command() -> None:

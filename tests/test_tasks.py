@@ -59,7 +59,7 @@ from realformer_nmt.fairseq_patches.options import option_ranges
 from realformer_nmt.protocols import protocol, settings
 from realformer_nmt.evaluation.rows import evaluation_run
 from realformer_nmt.evaluation.rows.text_rows import Sequences
-from realformer_nmt.comparison.row_scoring import MEASURED
+from realformer_nmt.comparison.grid.row_scoring import MEASURED
 
 def refused(call, *arguments):
     try:
@@ -69,7 +69,10 @@ def refused(call, *arguments):
 
 mine = protocol.load("mine.toml")
 assert (mine.task, mine.train["cloze-length"]) == ("cloze", 3)
-assert settings.files(".", {"task": "cloze", "train_subset": "train", "valid_subset": "valid"}).keys() == {"dict.txt"}
+data = SimpleNamespace(train_subset="train", valid_subset="valid", combine_valid_subsets=None)
+cloze = SimpleNamespace(_name="cloze", data=".")
+training = SimpleNamespace(task=cloze, dataset=data, checkpoint={}, common=SimpleNamespace(user_dir=None))
+assert settings.inputs(training).keys() == {"dict.txt"}
 
 grid = grids.load(Path("grid.toml"))
 check_one_task(grid)

@@ -104,6 +104,7 @@ class AnalysedModel(Struct, frozen=True, kw_only=True):
     score_source: Choice = UNSET
     score_carry: Choice = UNSET
     norm: Choice = UNSET
+    heads: Choice = UNSET
     encoder_layers: Choice = UNSET
     decoder_layers: Choice = UNSET
     encoder_embed_dim: Choice = UNSET

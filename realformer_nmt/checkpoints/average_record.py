@@ -13,7 +13,6 @@ class SourceCheckpoint(Struct, frozen=True, kw_only=True):
     epoch: int | UnsetType | None = UNSET
     updates: int | None = None
     averaged: list["SourceCheckpoint"] | UnsetType = UNSET
-    validation: dict[str, float] | UnsetType = UNSET
 
     @property
     def sources(self) -> list["SourceCheckpoint"]:

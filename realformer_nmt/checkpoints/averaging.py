@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import torch
 from msgspec import UNSET, to_builtins
-from msgspec.structs import replace
 from torch import Tensor
 
-from realformer_nmt.checkpoints import origins, selection, validation
+from realformer_nmt.checkpoints import origins, selection
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
 from realformer_nmt.checkpoints.files import checkpoint_fields
@@ -29,14 +28,6 @@ class Signature(NamedTuple):
     choices: checkpoint_fields.Options
     tensors: dict[str, tuple[torch.Size, torch.dtype]]
     words: checkpoint_fields.Options
-
-
-class ValidatedCheckpoint(NamedTuple):
-    """Checkpoint of an average, with its validation as fairseq stores it."""
-
-    source: SourceCheckpoint
-    metric: dict[str, float]
-    meters: validation.Meters
 
 
 def run(request: AverageRequest) -> int:
@@ -111,7 +102,7 @@ def average(paths: Sequence[Path]) -> Checkpoint:
     del first
     sums: dict[str, Tensor] = {}
     newest: Checkpoint = {}
-    members: list[ValidatedCheckpoint] = []
+    members: list[SourceCheckpoint] = []
     for path in paths:
         state = checkpoint_fields.load(path)
         check_same_model(paths[0], expected, path, signature(state))
@@ -186,22 +177,19 @@ def age(state: Checkpoint) -> tuple[int, int]:
     return checkpoint_fields.updates(state) or 0, checkpoint_fields.epochs(state) or 0
 
 
-def member(path: Path, state: Checkpoint) -> ValidatedCheckpoint:
-    source = SourceCheckpoint(
+def member(path: Path, state: Checkpoint) -> SourceCheckpoint:
+    return SourceCheckpoint(
         file=path.name,
         sha256=sha256(path),
         epoch=checkpoint_fields.epochs(state),
         updates=checkpoint_fields.updates(state),
         averaged=origins.sources(path, state) or UNSET,
     )
-    return ValidatedCheckpoint(source, validation.stored(state), validation.meters(state))
 
 
-def checkpoint(newest: Checkpoint, model: dict[str, Tensor], members: list[ValidatedCheckpoint]) -> Checkpoint:
+def checkpoint(newest: Checkpoint, model: dict[str, Tensor], members: list[SourceCheckpoint]) -> Checkpoint:
     """Return the average as a checkpoint: the newest one's settings and counters, without its validation."""
-    members = sorted(members, key=lambda member: (member.source.updates or 0, member.source.file))
-    scores = validation.history([(member.metric, member.meters) for member in members])
-    averaged = [replace(member.source, validation=score) for member, score in zip(members, scores, strict=True)]
+    averaged = sorted(members, key=lambda member: (member.updates or 0, member.file))
     extra = {**(newest.get("extra_state") or {}), "val_loss": None, origins.AVERAGED: to_builtins(averaged)}
     extra.pop(origins.EXPORTED, None)
     return {**newest, "model": model, "extra_state": extra}

@@ -33,7 +33,7 @@ def inspect(path: Path) -> ModelDescription:
     options, weights = checkpoint_fields.options(state), state["model"]
     check_arch(path, options)
     model = build_any(path, options, weights)
-    choices = (*CHOICES, *SIZES, *checkpoint_fields.BEFORE)
+    choices = (*CHOICES, *SIZES, *checkpoint_fields.PATTERNS, "encoder_relative_positions", "norm")
     description = ModelDescription(
         arch=arch_of(options),
         parameters=sum(parameter.numel() for parameter in model.parameters()),

@@ -26,6 +26,7 @@ class ModelDescription(Struct, frozen=True, kw_only=True):
     score_source: Choice = UNSET
     score_carry: Choice = UNSET
     norm: Choice = UNSET
+    heads: Choice = UNSET
     score_length: Choice = UNSET
     encoder_layers: Choice = UNSET
     decoder_layers: Choice = UNSET

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from realformer_nmt.checkpoints import belongs
-from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, RECORD
+from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, LAST, RECORD
 from realformer_nmt.common.errors import UserError
 
-IN_A_RUN = (AVERAGE, f"{CHECKPOINTS}/checkpoint_last.pt", "checkpoint_last.pt")  # the first that is there
+IN_A_RUN = (AVERAGE, f"{CHECKPOINTS}/{LAST}", LAST)  # the first that is there
 
 
 def checkpoint(path: Path) -> Path:

@@ -4,6 +4,7 @@ RECORD = "train.json"
 CURVES, LOG = "curves.jsonl", "train.log"
 TENSORBOARD, WANDB = "tensorboard", "wandb"
 CHECKPOINTS = "checkpoints"
+LAST = "checkpoint_last.pt"  # from which fairseq resumes
 DIVERGENCE = "divergence.json"  # among the checkpoints
 RUN = (RECORD, CURVES, LOG, TENSORBOARD, WANDB, CHECKPOINTS)  # in the order in which `train --fresh` moves them
 AVERAGE = "average.pt"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.reading import Checkpoint
+from realformer_nmt.checkpoints.run_files import LAST
 from realformer_nmt.common.errors import UserError
 
 EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
-END = "checkpoint_last.pt"
 BEST = re.compile(r"checkpoint\.best_(.+)_(-?\d+\.\d{3})\d*\.pt")  # fairseq adds a random digit against ties
 
 
@@ -23,8 +23,8 @@ def last(folder: Path, number: int, kind: re.Pattern[str], until: int | None = N
     numbered += _end(folder, numbered[-1][1] if numbered else None, kind)
     states = [path for count, path in numbered if until is None or count <= until]
     paths = _last_of(folder, number, states, "epoch" if kind is EPOCH else "update")
-    if paths[-1].name != END and (folder / END).is_file():
-        _check_one_training(paths[-1], folder / END)
+    if paths[-1].name != LAST and (folder / LAST).is_file():
+        _check_one_training(paths[-1], folder / LAST)
     return paths
 
 
@@ -44,7 +44,7 @@ def _updates(path: Path) -> int:
 
 def _end(folder: Path, newest: Path | None, kind: re.Pattern[str]) -> list[tuple[int, Path]]:
     """Return checkpoint_last.pt with its epoch or update, unless `newest` is of the same update."""
-    path = folder / END
+    path = folder / LAST
     if not path.is_file():
         return []
     state = checkpoint_fields.without_weights(path)

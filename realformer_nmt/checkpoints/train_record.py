@@ -41,7 +41,6 @@ class TrainRecord(StageRecord, frozen=True, kw_only=True):
     device: Text | UnsetType = UNSET
     precision: str | UnsetType = UNSET
     carry_embeddings: dict[str, CarriedSubwords] | UnsetType = UNSET
-    words: list[str] | UnsetType = UNSET  # fairseq-train's argv before the end is named
     command: list[Text] | UnsetType = UNSET
     sessions: list[TrainingSession] = field(default_factory=list)
     wall_clock_hours: Finite | UnsetType | None = UNSET

@@ -19,12 +19,14 @@ HEADERS = (
     "source",
     "carry",
     "norm",
+    "heads",
     "encoder",
     "decoder",
     "width",
     "parameters",
 )
-DEFAULTS = {**SIZES["wmt_en_de"], "norm": "layer"}  # of the options, for what a family or a size does not say
+# Values of the options, for what a family or a size does not say
+DEFAULTS = {**SIZES["wmt_en_de"], "norm": "layer", "heads": "plain"}
 PARTS = HEADERS.index("encoder")  # the columns before it are of the family
 IDEAS = {family: idea for idea, families in FAMILIES_BY_IDEA.items() for family in families}
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
@@ -40,6 +42,7 @@ class Arch(NamedTuple):
     score_source: str
     score_carry: str
     norm: str
+    heads: str
     encoder_layers: int
     decoder_layers: int
     encoder_embed_dim: int

@@ -111,13 +111,8 @@ def examine_fairseq() -> Iterator[Component]:
         wrong, fix = explain(fairseq)
         yield Component("fairseq", "unusable", wrong, fix)
         return
-    if fairseq.__file__ is None:
-        folder = next(iter(fairseq.__path__))
-        wrong = f"{folder} is taken for fairseq, but holds no package"
-        yield Component("fairseq", "unusable", wrong, f"leave {Path(folder).parent} out of PYTHONPATH")
-        return
     problem, uninstall = two_engines() or (None, None)
-    yield Component("fairseq", f"{engine(fairseq)}, {Path(fairseq.__file__).parent}", problem, uninstall)
+    yield Component("fairseq", f"{engine(fairseq)}, {Path(str(fairseq.__file__)).parent}", problem, uninstall)
     extension = attempt("fairseq.data.data_utils_fast")
     if isinstance(extension, BaseException):
         wrong = f"fairseq has no working C++ extension data_utils_fast: {summary(extension)}"

@@ -25,7 +25,6 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
     (r"Timed out waiting (\d+)000ms", SILENT),
     (r"Connection (?:closed by peer|reset)|[Gg]loo.*onnect|NCCL (?:error|communicator)", ELSEWHERE),
     (r"EADDRINUSE|[Aa]ddress already in use", "the port at which the ranks meet is taken: pass another"),
-    (r"No rendezvous handler for (\S*)", "{0} is no --distributed-init-method: give tcp://HOST:PORT or file:///PATH"),
     (
         r"Expected to have finished reduction in the prior iteration",
         "the model has weights that this task does not use: on several ranks pass --find-unused-parameters",
@@ -59,8 +58,6 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
         "or train a model with more positions",
     ),
     (r"exceed max_tokens=(\d+)", "a sentence is longer than --max-tokens {0}: pass more"),
-    (r"SyntaxError: (.*) \(<unknown>", "an option that holds a table or a list is not written as in Python: {0}"),
-    (r"JSONDecodeError: (.*)", "an option that holds JSON is not written as in JSON: {0}"),
 )
 NUMPY = re.compile(r"np\.\w+\((-?\d+)\)")  # a number as numpy 2 writes it
 SPOKEN = (  # errors whose messages are written for users
@@ -107,8 +104,6 @@ def innermost(error: BaseException) -> tuple[str, str]:
 
 
 def of_system(error: OSError) -> str:
-    if error.filename is None and error.errno == errno.ENOENT and is_gone():
-        return "the current folder is gone: change to one that exists, and run this again"
     if error.errno == errno.EPIPE:
         return "the program that read the output has ended; write the output to a file, or read all of it"
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "a file"
@@ -131,15 +126,6 @@ def place_in(folder: Path, error: BaseException) -> str | None:
         places.append((error.filename or "", error.lineno))
     inside = [f"{file}, line {line}" for file, line in places if folder.absolute() in Path(file).parents]
     return inside[-1] if inside else None
-
-
-def is_gone() -> bool:
-    """Tell whether the current folder was removed."""
-    try:
-        Path.cwd()
-    except OSError:
-        return True
-    return False
 
 
 def fallback_message(error: BaseException) -> str:

@@ -14,7 +14,6 @@ EXTRAS = {  # by the module that is imported
     **dict.fromkeys(("onnx", "onnxruntime", "onnxscript"), "onnx"),
     **dict.fromkeys(("safetensors", "transformers"), "huggingface"),
     "ctranslate2": "ctranslate2",
-    "shtab": "completion",
 }
 
 

@@ -23,11 +23,6 @@ def make_usable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def output_is_closed() -> bool:
-    """Tell whether stdout is closed, or was closed before make_usable replaced it by a stream named by a number."""
-    return sys.stdout is None or isinstance(getattr(sys.stdout, "name", None), int)
-
-
 def drop_unwritable_output() -> None:
     """Drop output that cannot be written: Python would try again when it exits, and print another error."""
     for number, stream in enumerate((sys.stdout, sys.stderr), start=1):

@@ -6,10 +6,7 @@ from typing import ClassVar, Literal
 
 from realformer_nmt.common.numbers import MOST_SEEDS, POSITIVE, PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.comparison.folder_check import check_no_file, check_no_training
-from realformer_nmt.comparison.running.status import cells_by_records, table
 from realformer_nmt.protocols.trackers import TrackerOptions
-from realformer_nmt.subcommands import register
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,18 +64,6 @@ class CompareRequest(TrackerOptions):
     tflops: float | None = option(
         "for --plan: TFLOP/s of the machine, to estimate hours", None, metavar="X", range=POSITIVE
     )
-
-    def run(self) -> int:
-        """Run the comparison; --status does without fairseq where it can, for fairseq takes seconds to start."""
-        check_no_file(self.folder)
-        check_no_training(self.folder)
-        if self.status and not (self.only or self.add_seeds):
-            cells = cells_by_records(self.grid, self.folder)
-            if cells is not None:
-                print(table(cells))
-                return 0
-        register(self.subcommand)
-        return super().run()
 
 
 REQUEST = CompareRequest

@@ -1,19 +1,19 @@
 """The recipe of `realformer-nmt run`: the requests of one training, as of a grid's cell, one after the other."""
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.common.requests.request_argv import written
+from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_request import StageRequest
-from realformer_nmt.comparison.folder_check import check_no_file
 from realformer_nmt.comparison.grid.cell import of_subset
 from realformer_nmt.comparison.grid.cell_requests import (
     average_request,
-    request_with_gpus,
+    on_machine,
     score_request,
     translate_request,
 )
@@ -25,22 +25,13 @@ from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.show import ProtocolRequest, protocol_of
 from realformer_nmt.protocols.train import TrainingOptions, TrainRequest
 
-FIRST = {  # options that a printed command begins with, default or not
-    "prepare": ("corpus", "folder", "subwords"),
-    "train": ("data", "folder", "arch", "layers", "protocol", "corpus", "subwords"),
-    "average": ("inputs",),
-    "translate": ("checkpoints", "prepared", "subset", "beam", "lenpen"),
-    "score": ("translation", "training"),
-}
-LAST = ("validate", "fresh", "output", "flags")
-
 
 def run(request: RunRequest) -> int:
     """Run the stages, or print their commands. What is typed for a stage is checked as the stage begins."""
-    check_no_file(data(request))
+    outputs.check_folder(data(request))
     for each in requests(request):
         stage = each if request.dry_run else with_needed_fresh(each)
-        print(pasted(printed_argv(stage)), flush=True)
+        print(pasted(stage.command()), flush=True)
         if not request.dry_run:
             start(stage)
         elif isinstance(stage, TrainRequest):
@@ -56,7 +47,12 @@ def with_needed_fresh(stage: Request) -> Request:
     subcommands.register(stage.subcommand)
     status = stage.stage().status()
     needed = status.record is None or bool(status.differences)
-    return type(stage)(**{**stage.as_options(), "fresh": needed})
+    return with_fresh(stage, needed)
+
+
+def with_fresh(stage: StageRequest, fresh: bool) -> StageRequest:
+    options: dict[str, Any] = {"fresh": fresh}
+    return replace(stage, **options)
 
 
 def start(stage: Request) -> None:
@@ -67,15 +63,14 @@ def start(stage: Request) -> None:
 
 
 def requests(request: RunRequest) -> list[Request]:
-    """Return the requests of the stages that run, in the order of the stages."""
-    unordered: list[Request] = [prepare_request(request)]
-    if request.stages != STAGES[:1]:
-        unordered += model_requests(request)
-    in_order = [each for stage in request.stages for each in unordered if each.subcommand == stage]
-    return [replace(each, user_dir=request.user_dir) for each in in_order]
+    """Return the requests of the stages that run, in their order."""
+    every: list[Request] = [prepare_request(request)]
+    if request.stage != STAGES[0]:
+        every += model_requests(request)
+    return [each for each in every if request.stage in (None, each.subcommand)]
 
 
-def model_requests(request: RunRequest) -> Iterator[Request]:
+def model_requests(request: RunRequest) -> Iterator[StageRequest]:
     """Yield the requests from the training to the scores."""
     protocol = protocol_for(request)
     train = train_request(request, protocol)
@@ -84,8 +79,8 @@ def model_requests(request: RunRequest) -> Iterator[Request]:
     for subset in request.subset or ("test",):
         stages.append(translate_request(train.folder, subset, text, protocol, validate=True))
         stages.append(score_request(train.folder, subset))
-    for stage in (request_with_gpus(each, request.gpus) for each in stages):
-        yield type(stage)(**{**stage.as_options(), "fresh": request.fresh})
+    for stage in stages:
+        yield with_fresh(on_machine(stage, request.gpus, request.user_dir), request.fresh)
 
 
 def prepare_request(request: RunRequest) -> PrepareRequest:
@@ -96,6 +91,7 @@ def prepare_request(request: RunRequest) -> PrepareRequest:
         subwords=request.subwords,
         vocabulary=request.vocabulary,
         workers=request.workers or cores(),
+        user_dir=request.user_dir,
     )
 
 
@@ -133,15 +129,3 @@ def run_folder(request: RunRequest, protocol: Protocol) -> Path:
 def scores(request: RunRequest) -> Path:
     """Return the record of the last stage, where all of them run."""
     return of_subset(run_folder(request, protocol_for(request)), "run", (request.subset or ("test",))[-1], ".json")
-
-
-def printed_argv(stage: Request) -> list[str]:
-    """Return the command of a stage with what says the most first, and what it writes at the end."""
-    options = {each.name: each for each in fields(stage)}
-    first = FIRST[stage.subcommand]
-    rest = [name for name in options if name not in (*first, *LAST)]
-    tokens = ["realformer-nmt", stage.subcommand]
-    for name in (*first, *rest, *LAST):
-        if name in options:
-            tokens += written(options[name], getattr(stage, name), with_default=name in first)
-    return tokens

@@ -64,8 +64,7 @@ class RunRequest(TrainingOptions):
     )
     tensorboard: bool = option("log to the folder tensorboard/ of the run", False)
     fresh: bool = option("make again what was made from other settings or files, in the stages that run", False)
-    stage: str = option(f"this one alone: {', '.join(STAGES)}", "", metavar="STAGE")
-    stop_after: str = option("all up to this one", "", metavar="STAGE")
+    stage: str | None = option("this one alone", None, choices=STAGES)
     dry_run: bool = option("print every command, ready to paste; in comments what the stage train runs", False)
     flags: tuple[str, ...] = argument(
         "flags of fairseq-train, which override the protocol's", (), metavar="-- FLAG", last=True
@@ -73,11 +72,7 @@ class RunRequest(TrainingOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.stage and self.stop_after:
-            raise UsageError("give --stage or --stop-after, not both")
-        if (self.stage or self.stop_after or STAGES[0]) not in STAGES:
-            raise UsageError(f"stages are {' '.join(STAGES)}")
-        required = {"--folder DIR": self.folder, "--layers N|N-M": self.layers or self.stages == STAGES[:1]}
+        required = {"--folder DIR": self.folder, "--layers N|N-M": self.layers or self.stage == STAGES[0]}
         missing = [option for option, value in required.items() if not value]
         if missing:
             raise UsageError(f"missing: {' '.join(missing)}")
@@ -91,13 +86,6 @@ class RunRequest(TrainingOptions):
                 raise UsageError(f"--subset {subset}: allowed is the name of a test set, such as test1")
         if any(flag.startswith("--seed") for flag in self.flags):
             raise UsageError("the seed is in the run's name: give --seed N before the --")
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """Return the names of the stages that run, in their order."""
-        if self.stage:
-            return (self.stage,)
-        return STAGES[: STAGES.index(self.stop_after or STAGES[-1]) + 1]
 
 
 REQUEST = RunRequest

@@ -35,9 +35,7 @@ def header(index: Path) -> tuple[np.dtype, int]:
     if not count:
         raise UserError(f"{index} holds no sentence; {AGAIN}")
     size, expected = index.stat().st_size, HEADER.size + 12 * count
-    if size < expected:
-        raise UserError(f"{index} is cut off before the last of its {count:,} sentences; {AGAIN}")
-    if size > expected:
+    if size != expected:
         raise UserError(f"{index} has {size:,} bytes, and not {expected:,} for its {count:,} sentences; {AGAIN}")
     return np.dtype(KINDS[code]), count
 

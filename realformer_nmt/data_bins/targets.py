@@ -10,7 +10,7 @@ import numpy as np
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.index import AGAIN, HEADER, header
 
-LONGEST = 64  # characters of a number
+LONGEST = 64  # characters of a line in a message
 
 
 def parts(prefix: Path) -> Iterator[Path]:
@@ -61,18 +61,12 @@ def check_numbers(data: Path, split: str, values: int) -> None:
     file, count = data / "label" / f"{split}.label", sentences(data / "input0" / split)
     if not file.exists():
         return
-    if not file.is_file():
-        raise UserError(f"{file} is no file: give a text with {values} numbers a line")
-    with file.open(encoding="ascii", errors="backslashreplace") as stream:
-        for number in range(1, count + 1):
-            line = stream.readline(LONGEST * values)
-            if not line:
-                raise UserError(f"{file} has {number - 1:,} lines for {count:,} sentences")
-            complete = len(line) < LONGEST * values and len(line.split()) == values
-            if not complete or not all(map(_is_number, line.split())):
-                raise UserError(f"{file}: line {number:,} is {line[:LONGEST].strip()!r}: allowed are {values} numbers")
-        if stream.readline(1):
-            raise UserError(f"{file} has more than {count:,} lines, one for each sentence")
+    lines = file.read_text("ascii", "backslashreplace").splitlines()
+    for number, line in enumerate(lines, 1):
+        if len(line.split()) != values or not all(map(_is_number, line.split())):
+            raise UserError(f"{file}: line {number:,} is {line[:LONGEST].strip()!r}: allowed are {values} numbers")
+    if len(lines) != count:
+        raise UserError(f"{file} has {len(lines):,} lines for {count:,} sentences")
 
 
 def _is_number(word: str) -> bool:

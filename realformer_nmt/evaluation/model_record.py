@@ -1,18 +1,16 @@
 """The record of a tested model: its parts, its training, the checkpoints that it averages."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import asdict, replace
 
-from realformer_nmt.checkpoints import origins, validation
+from realformer_nmt.checkpoints import origins
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.checkpoints.model_description import ModelDescription
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.evaluation.run_record import CheckpointMean, ModelRecord
+from realformer_nmt.evaluation.run_record import ModelRecord
 
 
 def describe(path: Path, translated: str) -> ModelRecord:
@@ -21,8 +19,6 @@ def describe(path: Path, translated: str) -> ModelRecord:
     digest = sha256(path)
     if translated != digest:
         raise UserError(f"{path} has changed since the translation: translate again")
-    history = validation.history([(validation.stored(state), validation.meters(state))])
-    averaged = origins.sources(path, state)
     hours = training_hours(state)
     description = {**asdict(architecture(path, state)), "updates": checkpoint_fields.updates(state)}
     return ModelRecord(
@@ -30,8 +26,7 @@ def describe(path: Path, translated: str) -> ModelRecord:
         checkpoint=str(path),
         sha256=digest,
         epochs=checkpoint_fields.epochs(state),
-        averaged=averaged,
-        validation=mean_scores([member.validation or {} for member in averaged] or history),
+        averaged=origins.sources(path, state),
         seed=checkpoint_fields.setting(state, "common", "seed"),
         wall_clock_hours=hours,
         gpu_hours=gpu_hours(state, hours),
@@ -48,17 +43,6 @@ def architecture(path: Path, state: Checkpoint) -> ModelDescription:
         arch = arch_of(checkpoint_fields.options(state))
         description = ModelDescription(arch=arch, parameters=sum(tensors.values()))
         return replace(description, **checkpoint_fields.choices(state))
-
-
-def mean_scores(members: Sequence[Mapping[str, float]]) -> dict[str, CheckpointMean]:
-    """Return each validation score's mean over the checkpoints that have it; their average has none of its own."""
-    scores: dict[str, list[float]] = defaultdict(list)
-    for member in members:
-        for name, value in member.items():
-            scores[name].append(value)
-    return {
-        name: CheckpointMean(mean=sum(values) / len(values), checkpoints=len(values)) for name, values in scores.items()
-    }
 
 
 def training_hours(state: Checkpoint) -> float | None:

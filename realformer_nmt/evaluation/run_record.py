@@ -25,24 +25,16 @@ class Score(Struct, frozen=True, kw_only=True):
     segments: list[Finite] | UnsetType = UNSET  # of a metric that is their mean
 
 
-class CheckpointMean(Struct, frozen=True, kw_only=True):
-    """Mean of a validation score over the checkpoints that have it."""
-
-    mean: float
-    checkpoints: int
-
-
 class ModelRecord(ModelDescription, frozen=True, kw_only=True):
     """Model that was tested."""
 
     checkpoint: str
     sha256: str
-    epochs: int | UnsetType | None = UNSET
+    epochs: int | None = None
     averaged: list[SourceCheckpoint] = field(default_factory=list)
-    validation: dict[str, CheckpointMean] | UnsetType = UNSET
-    seed: int | UnsetType | None = UNSET
-    wall_clock_hours: Finite | UnsetType | None = UNSET
-    gpu_hours: Finite | UnsetType | None = UNSET
+    seed: int | None = None
+    wall_clock_hours: Finite | None = None
+    gpu_hours: Finite | None = None
 
 
 class RecordedFile(Struct, frozen=True, kw_only=True):
@@ -71,9 +63,9 @@ class RunRecord(StageRecord, frozen=True, kw_only=True):
     files: dict[str, RecordedFile] = field(default_factory=dict)
     seed: int | UnsetType = UNSET  # of the bootstrap
     versions: dict[str, str] | UnsetType = UNSET
-    commit: Text | UnsetType | None = UNSET
+    commit: Text | None = None
     arch: str | UnsetType | None = UNSET
-    parameters: int | UnsetType | None = UNSET
+    parameters: int | None = None
     validation: Measures | UnsetType | None = UNSET
     protocol: str | UnsetType | None = UNSET
     averaged: list[str] | UnsetType = UNSET

@@ -1,36 +1,36 @@
 """`realformer-nmt significance A B ...`: whether the differences to A are significant."""
 
+import logging
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-import numpy as np
-from sacrebleu.metrics.base import Metric, Score
+from sacrebleu.metrics.base import Metric
+from sacrebleu.significance import PairedTest, Result
 from tabulate import tabulate
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.json_records import write_json
-from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
+from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.evaluation import agreement, tested_system
-from realformer_nmt.evaluation.metrics import metric_table
+from realformer_nmt.evaluation.exchanges import Exchanges
+from realformer_nmt.evaluation.metrics import metric_table, metrics
 from realformer_nmt.evaluation.metrics.segment_mean import SegmentMean
 from realformer_nmt.evaluation.p_values import ALPHA, holm, is_bound, shown
 from realformer_nmt.evaluation.tested_system import System, check_same_test, read
 
-TEST = "paired approximate randomisation"
-BLOCK = 128  # samples at a time; for a multiple of 32 numpy draws the same as for all samples at once
-ROUNDING = 1e-9  # sums in another order differ in their last digits
+TESTS = {"ar": "paired approximate randomisation", "bs": "paired bootstrap"}
 NOTE = """The test says whether the difference would hold on other sentences like these, not whether it would hold after
 another training: for that, train with three seeds or more."""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SystemTest:
     system: str
     metric: str
     score: float
@@ -57,6 +57,7 @@ class SignificanceRequest(Request):
         metavar="RUN",
         parse=tested_system.parse_run,
     )
+    test: str = option("ar (default): approximate randomisation; bs: bootstrap", "ar", choices=TESTS)
     metrics: tuple[str, ...] = option(
         f"one or more of {', '.join(metric_table.tested_metrics())}",
         ("bleu",),
@@ -65,6 +66,7 @@ class SignificanceRequest(Request):
     )
     samples: int = option("samples of each test (default: 10000)", 10_000, metavar="N", range=whole(1, SAMPLES))
     seed: int = option("seed of the samples (default: 12345)", 12345, metavar="N", range=whole(1, SEEDS))
+    jobs: int = option("processes at a time of --test bs (default: 1)", 1, metavar="N", range=whole(1, PROCESSES))
     output: Path | None = option("also write the comparisons to this file", None, metavar="FILE.JSON")
 
 
@@ -78,12 +80,12 @@ def run(request: SignificanceRequest) -> int:
         outputs.check_record(request.output, "significance")
     systems = [read(path) for path in request.runs]
     check_same_test(request.runs, systems)
-    comparisons = compare(systems, request.metrics, request.samples, request.seed)
+    comparisons = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
     print(table(systems[0], comparisons, request))
     if request.output:
         test = {
             "written_by": outputs.writer("significance"),
-            "test": TEST,
+            "test": TESTS[request.test],
             "samples": request.samples,
             "seed": request.seed,
             "correction": "Holm",
@@ -92,23 +94,31 @@ def run(request: SignificanceRequest) -> int:
     return 0
 
 
-def compare(systems: Sequence[System], names: Sequence[str], samples: int, seed: int) -> list[Comparison]:
+def compare(
+    systems: Sequence[System], names: Sequence[str], test: str, samples: int, seed: int, jobs: int
+) -> list[SystemTest]:
     """Test each system against the first; Holm's correction is over all tests of the call."""
-    columns = {name: scores(name, systems) for name in names}
-    cells = [
-        (name, index, columns[name][index].score - columns[name][0].score)
-        for index in range(1, len(systems))
-        for name in columns
+    logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it logs each of its steps
+    with metrics.seeded(seed):
+        columns = {name: tested(name, systems, test, samples, jobs) for name in names}
+    cells = [(name, index) for index in range(1, len(systems)) for name in columns]
+    results = [columns[name].results[index] for name, index in cells]
+    differences = [
+        result.score - columns[name].results[0].score for (name, _), result in zip(cells, results, strict=True)
     ]
-    p_values = [  # every exchange reaches a difference of 0
-        p_of_exchanges(name, systems[index], systems[0], samples, seed) if difference else 1.0
-        for name, index, difference in cells
+    p_values = [
+        p_with_ties(name, systems[index], systems[0], result.p_value if test == "bs" else None, samples, seed)
+        if difference
+        else 1.0  # every exchange reaches it
+        for (name, index), result, difference in zip(cells, results, differences, strict=True)
     ]
-    return [
-        Comparison(
+    comparisons = []
+    tests = zip(cells, results, differences, p_values, holm(p_values), strict=True)
+    for (name, index), result, difference, p, p_holm in tests:
+        comparison = SystemTest(
             system=systems[index].name,
-            metric=metric_table.METRICS[name].label if metric_table.METRICS[name].neural else columns[name][index].name,
-            score=columns[name][index].score,
+            metric=columns[name].label,
+            score=result.score,
             difference=difference,
             p=p,
             p_holm=p_holm,
@@ -116,69 +126,42 @@ def compare(systems: Sequence[System], names: Sequence[str], samples: int, seed:
             better=metric_table.METRICS[name].is_better(difference),
             agreement=agreement.agreement(name, systems[index].signature(name), difference),
         )
-        for (name, index, difference), p, p_holm in zip(cells, p_values, holm(p_values), strict=True)
-    ]
+        comparisons.append(comparison)
+    return comparisons
 
 
-def p_of_exchanges(name: str, system: System, baseline: System, samples: int, seed: int) -> float:
-    """Return the p of sampled exchanges, at least what so few different sentences allow.
+def p_with_ties(
+    name: str, system: System, baseline: System, of_bootstrap: float | None, samples: int, seed: int
+) -> float:
+    """Return the p of a bootstrap or of sampled exchanges, at least what so few different sentences allow.
 
     sacreBLEU counts only the samples that exceed the difference. Two equal systems would get its smallest p, and so
     would two of which each sentence changes the score by as much.
     """
     exchanges = Exchanges(scorer(name), system.lines(name), baseline.lines(name), baseline.reference)
-    return max(exchanges.p_of_samples(samples, seed), exchanges.smallest_p())
+    p = exchanges.p_of_samples(samples, seed) if of_bootstrap is None else of_bootstrap
+    return max(p, exchanges.smallest_p())
 
 
-class Exchanges:
-    """Statistics of two systems' sentences; sentences that are equal in both are summed apart."""
+class MetricResults(NamedTuple):
+    """Results of a metric, a row per system, and sacreBLEU's name of it, or ours of a neural one."""
 
-    def __init__(
-        self, metric: Metric, system: Sequence[str], baseline: Sequence[str], reference: Sequence[str]
-    ) -> None:
-        rows = [
-            np.array(metric._extract_corpus_statistics(lines, [reference]), dtype=float) for lines in (system, baseline)
-        ]
-        self.unequal = (rows[0] != rows[1]).any(axis=1)
-        self.metric, self.number = metric, int(self.unequal.sum())
-        self.same = rows[0][~self.unequal].sum(axis=0)
-        self.system, self.baseline = (each[self.unequal] for each in rows)  # sentences x statistics
-
-    def smallest_p(self) -> float:
-        """Return 2^(1-d): of the 2^d ways to exchange d sentences two at least, all and none, reach the difference."""
-        return min(1.0, 2.0 ** (1 - self.number))
-
-    def p_of_samples(self, samples: int, seed: int) -> float:
-        """Return the share of sampled exchanges that reach the difference; the samples are those of sacreBLEU.
-
-        sacreBLEU's own p counts only those that exceed the difference, and is smaller if some equal it.
-        """
-        generator = np.random.default_rng(seed)
-        least = self._differences(np.zeros((1, self.number), dtype=bool))[0] * (1 - ROUNDING)
-        reached = 0
-        for start in range(0, samples, BLOCK):
-            shape = (min(BLOCK, samples - start), len(self.unequal))
-            exchanged = generator.integers(2, size=shape, dtype=bool)[:, self.unequal]
-            reached += int((self._differences(exchanged) >= least).sum())
-        return (reached + 1) / (samples + 1)
-
-    def _differences(self, exchanged: np.ndarray) -> np.ndarray:
-        """Return the absolute difference of the two systems for each row of sentences to exchange."""
-        one = self._scores(~exchanged @ self.system + exchanged @ self.baseline)
-        other = self._scores(~exchanged @ self.baseline + exchanged @ self.system)
-        distances: np.ndarray = np.abs(one - other)
-        return distances
-
-    def _scores(self, unequal: np.ndarray) -> np.ndarray:
-        """Return the score of each row of summed statistics of the unequal sentences."""
-        return np.array([self.metric._aggregate_and_compute([row]).score for row in self.same + unequal])
+    label: str
+    results: list[Result]
 
 
-def scores(name: str, systems: Sequence[System]) -> list[Score]:
-    """Return each system's score, with sacreBLEU's name of the metric."""
-    if metric_table.METRICS[name].neural:
+def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: int) -> MetricResults:
+    """Test one metric; the same seed exchanges the same lines for every metric."""
+    row = metric_table.METRICS[name]
+    if row.neural:
         check_one_model(name, systems)
-    return [scorer(name).corpus_score(system.lines(name), [system.reference]) for system in systems]
+    lines: list[tuple[str, Sequence[str]]] = [(system.name, system.lines(name)) for system in systems]
+    drawn, processes = (samples, jobs) if test == "bs" else (1, 1)  # `p_with_ties` computes the p of exchanges
+    test_of_pairs = PairedTest(
+        lines, {name: scorer(name)}, [systems[0].reference], test_type=test, n_samples=drawn, n_jobs=processes
+    )
+    ((label, results),) = [column for column in test_of_pairs()[1].items() if column[0] != "System"]
+    return MetricResults(row.label if row.neural else label, [each for each in results if isinstance(each, Result)])
 
 
 def scorer(name: str) -> Metric:
@@ -203,7 +186,7 @@ def signed(difference: float) -> str:
     return text if float(text) else text[1:]
 
 
-def table(baseline: System, comparisons: Sequence[Comparison], request: SignificanceRequest) -> str:
+def table(baseline: System, comparisons: Sequence[SystemTest], request: SignificanceRequest) -> str:
     rows = []
     for comparison in comparisons:
         bound = is_bound(comparison.p, request.samples)
@@ -223,5 +206,7 @@ def table(baseline: System, comparisons: Sequence[Comparison], request: Signific
     notes = [NOTE, textwrap.fill(agreement.MEANING, 110)]
     if not any(row[-1] for row in rows):
         headers, notes, rows = headers[:-1], notes[:1], [row[:-1] for row in rows]
-    head = f"baseline {baseline.name}, {len(baseline.reference)} lines; {TEST}, {request.samples} samples"
+    head = (
+        f"baseline {baseline.name}, {len(baseline.reference)} lines; {TESTS[request.test]}, {request.samples} samples"
+    )
     return "\n\n".join([head, tabulate(rows, headers, disable_numparse=True), *notes])

@@ -85,6 +85,9 @@ def comparable(systems: Sequence[System], metric: str) -> bool:
 def check_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
     first = systems[0]
     for path, system in zip(paths, systems, strict=True):
+        if len(system.reference) != len(first.reference):
+            counts = f"{len(system.reference)} lines, {paths[0]} {len(first.reference)}"
+            raise UserError(f"{path} has {counts}: compare runs on one test set")
         if system.reference_sha256 != first.reference_sha256:
             sets = f"another reference ({system.test_set}) than {paths[0]} ({first.test_set})"
             raise UserError(f"{path} has {sets}: compare runs on one test set")

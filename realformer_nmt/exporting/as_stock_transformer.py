@@ -67,6 +67,7 @@ def check_form(source: LoadedRun, config: TranslationConfig) -> TopologyForm:
         "score_source": ("dot",),
         "score_carry": ("none",),
         "norm": ("layer",),
+        "heads": ("plain",),
     }
     for part, names in allowed.items():
         if getattr(config, part) not in names:

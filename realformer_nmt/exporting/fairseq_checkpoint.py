@@ -21,7 +21,7 @@ def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     state = checkpoint(source, as_stock_transformer.of(source))
     origin = SourceCheckpoint(
         file=source.path.name,
-        sha256=source.hashes[source.path.name],
+        sha256=source.origin.inputs[source.path.name].sha256,
         updates=source.updates,
         averaged=list(source.members) or UNSET,
     )

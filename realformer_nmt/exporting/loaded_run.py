@@ -4,10 +4,11 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from realformer_nmt.analysis import loaded_model
 from realformer_nmt.checkpoints import inspection, model_in_run, origins
@@ -17,7 +18,6 @@ from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Origin
-from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import made_from
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
@@ -44,7 +44,7 @@ class LoadedRun(NamedTuple):
     options: Options  # of the model
     updates: int
     corpus: TextPipeline
-    hashes: Mapping[str, str] = MappingProxyType({})  # of the files, before they were read
+    origin: Origin = Origin(settings={}, inputs={}, versions={})  # the files, as they were before they were read
     members: Sequence[SourceCheckpoint] = ()  # what the checkpoint was averaged or exported from
 
     @property
@@ -74,29 +74,21 @@ class LoadedRun(NamedTuple):
         self.copy_words(folder)
 
     def record(self, settings: Mapping[str, str], folder: Path) -> None:
-        files = inputs(self.path, self.corpus)
-        provenance = made_from(settings, files)
-        for name, before in self.hashes.items():
-            if name not in provenance.inputs or provenance.inputs[name].sha256 != before:
-                raise UserError(f"{files[name]} was changed while it was read; run this again")
-        records.write(folder / RECORD, ExportRecord(made_from=provenance))
+        records.write(folder / RECORD, ExportRecord(made_from=replace(self.origin, settings=dict(settings))))
 
 
 def load(model: Path, options: CorpusOptions) -> LoadedRun:
     path = model_in_run.checkpoint(model)
-    hashes = {path.name: sha256(path)} if path.is_file() else {}
     state = checkpoint_fields.without_weights(path)
     check_translates(path, state)
     corpus = text_pipeline.requested(text_pipeline.with_corpus(options, path))
     check_same_languages(path, state, corpus)
-    for name, file in inputs(path, corpus).items():
-        if file.is_file() and name not in hashes:
-            hashes[name] = sha256(file)
+    origin = made_from({}, inputs(path, corpus))
     check_subwords(corpus)
     loaded = loaded_model.load(path.name, path, inspection.build)
     check_plain_attention(path, loaded.options)
     members = origins.sources(path, state)
-    source = LoadedRun(path, loaded.model, loaded.options, loaded.updates or 0, corpus, hashes, members)
+    source = LoadedRun(path, loaded.model, loaded.options, loaded.updates or 0, corpus, origin, members)
     loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
     return source
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from realformer_nmt.kernels.processor import instructions
+from realformer_nmt.kernels.native.library import instructions
 
 LARGE = 2**16  # number of weights from which oneDNN's slower calls pay
 

@@ -6,12 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.kernels.bf16 import bf16
 from realformer_nmt.kernels.int8 import int8
 from realformer_nmt.kernels.matmul import by_onednn, has_onednn, onednn_leads
-from realformer_nmt.kernels.native.library import library
-from realformer_nmt.kernels.native.linear32 import NativeFp32
-from realformer_nmt.kernels.processor import instructions
+from realformer_nmt.kernels.native.library import instructions, library
+from realformer_nmt.kernels.native.product import NativeBf16, NativeFp32
 
 WIDE = 2**22  # number of weights from which oneDNN's blocks are faster than a transposed matrix, if MKL is the default
 # One of these is needed: without it bf16 is emulated, slower than fp32, and int8 overflows in sixteen bits
@@ -41,6 +39,23 @@ class Fp32:
     def __call__(self, x: Tensor) -> Tensor:
         multiply = by_onednn if self.weight.is_mkldnn else nn.functional.linear
         return multiply(x, self.weight, self.bias)
+
+
+def bf16(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """Return the product with the weight of a layer."""
+    kernels = library() if "avx512_bf16" in instructions() else None
+    return Bf16(weight, bias) if kernels is None else NativeBf16(kernels, weight, bias)
+
+
+class Bf16:
+    """x W^T + b by oneDNN, with x, W, b and the result rounded to bf16, and sums in fp32."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self.weight = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())
+        self.bias = None if bias is None else bias.bfloat16()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return by_onednn(x.bfloat16(), self.weight, self.bias).float()
 
 
 FORMS: dict[str, Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]]] = {

@@ -1,1 +1,1 @@
-"""The model: config, four parts (residual, scaling, score source, score carry), layers, stacks, decoding."""
+"""The model: config, four parts (residual, scaling, score source, score carry), heads, layers, stacks, decoding."""

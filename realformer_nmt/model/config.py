@@ -1,7 +1,7 @@
 """The options of a model, under fairseq's usual flag names, and their checks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -12,9 +12,10 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
-from realformer_nmt.model.attention.scores import longest, source_names
+from realformer_nmt.model.attention.carry import CARRIES
+from realformer_nmt.model.attention.heads import HEADS
+from realformer_nmt.model.attention.scores import SOURCES, longest, source_names
 from realformer_nmt.model.norms import NORMS
-from realformer_nmt.model.parts import PARTS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.topologies.topology import Stack
@@ -27,20 +28,18 @@ def _help(text: str, **extra: str) -> dict[str, str]:
     return {"help": text, **extra}
 
 
-def _part(option: str, default: str, words: str = "{}") -> str:
-    names = ", ".join(PARTS[option])
-    return field(default=default, metadata=_help(words.format(f"one of {names}")))
+def _one_of(table: Iterable[str], default: str, words: str = "{}") -> str:
+    return field(default=default, metadata=_help(words.format(f"one of {', '.join(table)}")))
 
 
 @dataclass
 class TranslationConfig(FairseqDataclass):
-    residual_topology: str = _part("residual_topology", "post")
-    residual_scaling: str = _part("residual_scaling", "none")
-    score_source: str = _part(
-        "score_source", "dot", "scores of self-attention: {}, or several joined by +, as random+dot"
-    )
-    score_carry: str = _part("score_carry", "none", "residual attention: {}")
-    norm: str = field(default="layer", metadata=_help(f"which norm, wherever one stands: one of {', '.join(NORMS)}"))
+    residual_topology: str = _one_of(TOPOLOGIES, "post")
+    residual_scaling: str = _one_of(SCALINGS, "none")
+    score_source: str = _one_of(SOURCES, "dot", "scores of self-attention: {}, or several joined by +, as random+dot")
+    score_carry: str = _one_of(CARRIES, "none", "residual attention: {}")
+    norm: str = _one_of(NORMS, "layer", "which norm, wherever one stands: {}")
+    heads: str = _one_of(HEADS, "plain", "which heads, in every attention: {}")
     score_length: int = field(
         default=256, metadata=_help("longest sequence a Synthesizer's tables have room for; N of qk_norm")
     )
@@ -50,9 +49,7 @@ class TranslationConfig(FairseqDataclass):
     encoder_attention_heads: int = field(default=8, metadata=_help("number of encoder attention heads"))
     encoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the encoder"))
     encoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
-    encoder_attention_pattern: str = field(
-        default="full", metadata=_help(f"which of its tokens a token of the encoder sees: one of {', '.join(PATTERNS)}")
-    )
+    encoder_attention_pattern: str = _one_of(PATTERNS, "full", "which of its tokens a token of the encoder sees: {}")
     encoder_window: int = field(
         default=128,
         metadata=_help("of the patterns local and global_local: number of tokens that a token sees on either side"),
@@ -73,9 +70,7 @@ class TranslationConfig(FairseqDataclass):
     decoder_attention_heads: int = field(default=8, metadata=_help("number of decoder attention heads"))
     decoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the decoder"))
     decoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
-    activation_fn: str = field(
-        default="relu", metadata=_help(f"one of {', '.join(utils.get_available_activation_fns())}")
-    )
+    activation_fn: str = _one_of(utils.get_available_activation_fns(), "relu")
     dropout: float = field(default=0.1, metadata=_help("dropout"))
     attention_dropout: float = field(default=0.0, metadata=_help("dropout of attention weights"))
     activation_dropout: float = field(
@@ -93,9 +88,7 @@ class TranslationConfig(FairseqDataclass):
     checkpoint_activations: bool = field(
         default=False, metadata=_help("keep only each layer's input and compute the layer again in the backward pass")
     )
-    decoding_precision: str = field(
-        default="fp32", metadata=_help(f"of products with weights when it decodes on a CPU: {', '.join(FORMS)}")
-    )
+    decoding_precision: str = _one_of(FORMS, "fp32", "of products with weights when it decodes on a CPU: {}")
     carry_embeddings: str = field(
         default="",
         metadata=_help(
@@ -112,8 +105,9 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
     norm = choose("--norm", cfg.norm, NORMS)
+    choose("--heads", cfg.heads, HEADS)
     choose("--decoding-precision", cfg.decoding_precision, FORMS)
-    choose("--score-carry", cfg.score_carry, PARTS["score_carry"])
+    choose("--score-carry", cfg.score_carry, CARRIES)
     source_names(cfg.score_source)
     activations = utils.get_available_activation_fns()
     choose("--activation-fn", cfg.activation_fn, dict.fromkeys(activations))
@@ -156,6 +150,12 @@ def _validate_side(cfg: TranslationConfig, side: str) -> None:
         raise OptionError(
             f"--{side}-attention-heads {heads} do not divide --{side}-embed-dim {width}: "
             f"use {', '.join(allowed)} heads, or a multiple of {heads} as width"
+        )
+    together = HEADS[cfg.heads].together
+    if heads % together:
+        raise OptionError(
+            f"--{side}-attention-heads {heads} does not go with --heads {cfg.heads}, which computes {together} as one: "
+            f"use a multiple of {together}"
         )
     if layers > MAX_LAYERS:
         raise OptionError(f"--{side}-layers {layers} is more than {MAX_LAYERS}, the deepest that was ever trained")

@@ -9,12 +9,13 @@ from realformer_nmt.model.attention.attention import Attended, CrossAttention, S
 from realformer_nmt.model.attention.attention_pattern import FULL, PATTERNS, Pattern
 from realformer_nmt.model.attention.cache import CrossCache, SelfCache
 from realformer_nmt.model.attention.carry import CARRIES, Carried
+from realformer_nmt.model.attention.heads import HEADS
 from realformer_nmt.model.attention.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.attention.scores import build_source, memory_option
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.scaling import SCALINGS, Scaling
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import Place, Stream, Topology
+from realformer_nmt.model.topologies.topology import HeadOutput, Place, Stream, Topology
 
 Caches = tuple[SelfCache, CrossCache] | tuple[None, None]
 BothCarried = tuple[Carried, Carried]  # by self-attention, and by encoder-decoder attention
@@ -42,7 +43,7 @@ class Layer(nn.Module):
             heads=getattr(cfg, f"{self.side}_attention_heads"),
         )
         self.depth = depth
-        self.carry = CARRIES[cfg.score_carry]
+        self.carry, self.head_kind = CARRIES[cfg.score_carry], HEADS[cfg.heads]
         self.residual_scaling, self.stack = cfg.residual_scaling, topology.stack
         self.gains = self.scaling.gains(depth)
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
@@ -59,8 +60,8 @@ class Layer(nn.Module):
             dropout=cfg.attention_dropout,
             gains=self.gains,
             head_norms=topology.head_norms,
-            head_output=topology.head_output(width, heads),
-            head_mixing=topology.head_mixing(heads, width // heads, self.depth),
+            head_output=self.head_kind.output(width, topology.head_output(width, heads)),
+            head_mixing=self.head_kind.mixing(heads, width // heads, self.depth),
             pattern=pattern,
             positions=relative_positions,
         )
@@ -163,8 +164,8 @@ class DecoderLayer(Layer):
             dropout=cfg.attention_dropout,
             gains=self.scaling.memory_gains(depth, equal_widths=cfg.encoder_embed_dim == width),
             head_norms=topology.head_norms,
-            head_output=topology.memory_head_output(width, heads),
-            head_mixing=topology.head_mixing(heads, width // heads, depth),
+            head_output=self.head_kind.output(width, HeadOutput()),
+            head_mixing=self.head_kind.mixing(heads, width // heads, depth),
         )
         self.encoder_attn_layer_norm = topology.norm(self.place(1))
         self.encoder_attn_shortcut = self.shortcut(1)

@@ -8,10 +8,12 @@ from realformer_nmt.model.part_names import PART_NAMES
 Preset = dict[str, str | int | float]
 
 
-def family(topology: str, scaling: str, source: str, carry: str, norm: str | None = None) -> Preset:
-    """Return the options of a family: its four parts, and its norm unless that is the default."""
-    parts = dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True))
-    return {**parts, **({"norm": norm} if norm else {})}
+def family(
+    topology: str, scaling: str, source: str, carry: str, norm: str | None = None, heads: str | None = None
+) -> Preset:
+    """Return the options of a family: its four parts, and its norm and heads unless they are the default."""
+    parts: Preset = dict(zip(PART_NAMES, (topology, scaling, source, carry), strict=True))
+    return parts | {name: value for name, value in (("norm", norm), ("heads", heads)) if value}
 
 
 FAMILIES_BY_IDEA: dict[str, dict[str, Preset]] = {
@@ -66,10 +68,10 @@ FAMILIES_BY_IDEA: dict[str, dict[str, Preset]] = {
         "synthesizer_factorised_random": family("post", "none", "factorised_random", "none"),
         "synthesizer_random_vanilla": family("post", "none", "random+dot", "none"),
         "synthesizer_dense_vanilla": family("post", "none", "dense+dot", "none"),
-        "differential": family("differential", "none", "dot", "none"),
-        "gated_attention": family("gated", "none", "dot", "none"),
+        "differential": family("pre", "none", "dot", "none", heads="differential"),
+        "gated_attention": family("pre", "none", "dot", "none", heads="gated"),
         "qk_norm": family("pre", "none", "qk_norm", "none"),
-        "talking_heads": family("talking", "none", "dot", "none"),
+        "talking_heads": family("pre", "none", "dot", "none", heads="talking"),
     },
 }
 FAMILIES: dict[str, Preset] = {name: row for rows in FAMILIES_BY_IDEA.values() for name, row in rows.items()}

@@ -5,8 +5,6 @@ from torch import Tensor, nn
 from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals
 from realformer_nmt.model.topologies.branch_norms import Keel, NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.dense_former import DenseFormer
-from realformer_nmt.model.topologies.differential import Differential
-from realformer_nmt.model.topologies.gated_attention import Gated
 from realformer_nmt.model.topologies.hybrid_norm import HybridNorm
 from realformer_nmt.model.topologies.hyper_connections import Hyper, HyperStatic
 from realformer_nmt.model.topologies.layer_gates import GPAS, ReZero
@@ -16,7 +14,6 @@ from realformer_nmt.model.topologies.manifold_connections import ManifoldHyper
 from realformer_nmt.model.topologies.norm_former import NormFormer
 from realformer_nmt.model.topologies.norms_by_depth import LayerNormScaling, MixLN
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.talking_heads import Talking
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
 
@@ -52,10 +49,8 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "attn_res": AttentionResiduals,
     "b2t": BottomToTop,
     "dense_former": DenseFormer,
-    "differential": Differential,
     "dlcl_post": PostHistory,
     "dlcl_pre": PreHistory,
-    "gated": Gated,
     "gpas": GPAS,
     "hybrid_norm": HybridNorm,
     "hyper": Hyper,
@@ -72,5 +67,4 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "rk2": RungeKutta,
     "siamese": Siamese,
     "sub_ln": SubLN,
-    "talking": Talking,
 }

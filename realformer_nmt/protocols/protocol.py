@@ -22,7 +22,7 @@ from realformer_nmt.common.requests.toml_tables import (
     merge,
     read_toml,
 )
-from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
+from realformer_nmt.protocols.allowed_flags import check_flags
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 FOLDER = Path(__file__).parent
@@ -30,7 +30,6 @@ VARIANTS = ("corpora", "layers")  # tables of settings for one corpus, for one d
 DEPTH = re.compile(r"[1-9]\d{0,8}(-[1-9]\d{0,8})?")
 ORIGIN = ("paper", "families")  # not taken over from a base: with other settings they no longer hold
 
-PRECISION, COMMAND = "--precision of the command", "the command: pass it there, after `--`"
 PRECISION_FLAGS = ("fp16", "bf16", "memory-efficient-fp16", "memory-efficient-bf16", "amp")  # flags of fairseq-train
 ELSEWHERE = {  # flags that [train] leaves to what sets and records them
     "max-tokens": "max_tokens",
@@ -38,9 +37,11 @@ ELSEWHERE = {  # flags that [train] leaves to what sets and records them
     "max-epoch": "epochs",
     "max-update": "updates",
     "keep-last-epochs": "average",
-    **dict.fromkeys(PRECISION_FLAGS, PRECISION),
-    **dict.fromkeys(("fp16-scale-window", "log-interval"), COMMAND),
-    **dict.fromkeys(("required-batch-size-multiple", "update-epoch-batch-itr"), COMMAND),
+    **dict.fromkeys(PRECISION_FLAGS, "--precision of the command"),
+    **dict.fromkeys(
+        ("fp16-scale-window", "log-interval", "required-batch-size-multiple", "update-epoch-batch-itr"),
+        "the command, after its `--`",
+    ),
 }
 RANGES = {
     **dict.fromkeys(("gpus", "max_tokens", "update_freq", "average", "epochs", "updates"), whole(1)),
@@ -96,10 +97,7 @@ class Protocol:
         SEED.check("train: seed", self.seed)
         if self.task not in TASKS:
             raise ValueError(not_allowed("task", self.task, TASKS))
-        check_harmless(self.train)
-        check_no_part(self.train)
-        for name in ELSEWHERE.keys() & self.train.keys():
-            raise ValueError(f"train: {name} is set by {ELSEWHERE[name]}; leave it out")
+        check_flags(self.train, ELSEWHERE)
 
     @property
     def tokens_a_step(self) -> int:

@@ -3,20 +3,17 @@
 Paths, logging, the choice of checkpoints to keep, and the split of a step over GPUs and passes are left out.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
 
 from realformer_nmt import tasks
-from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import records
+from realformer_nmt.checkpoints.run_files import LAST
 from realformer_nmt.common.stages.provenance import files_by_name
-from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.data_bins import subsets as databin
+from realformer_nmt.model.part_names import as_recorded
 
 GROUPS = ("model", "task", "criterion", "optimizer", "lr_scheduler", "optimization", "dataset", "checkpoint", "common")
 MORE = ("ema", "bmuf", "scoring", "bpe", "tokenizer")
@@ -30,8 +27,6 @@ DECODING = ("decoding_precision",)
 CHECKPOINTS = ("keep_", "no_epoch_checkpoints", "no_last_checkpoints", "no_save", "checkpoint_", "write_checkpoints_")
 # Names of options, or their beginnings
 IGNORED = STEP + PATHS + LOGS + MACHINE + DECODING + CHECKPOINTS
-FIRST = "checkpoint_last.pt"
-BEGINNINGS = ("--fi", "--res", "--con")  # --finetune-from-model, --restore-file, --continue-once, however shortened
 
 
 def settings(cfg: Any, ranks: int, precision: str) -> dict[str, object]:
@@ -43,7 +38,7 @@ def settings(cfg: Any, ranks: int, precision: str) -> dict[str, object]:
     if begun:
         table["begun_by"] = " ".join(begun)  # the hash of what it began from is among the inputs
     for group in (*GROUPS, *MORE):
-        for name, value in plain(cfg.get(group)).items():
+        for name, value in as_recorded(plain(cfg.get(group))).items():
             add(table, group, name, value)
     return table
 
@@ -76,44 +71,20 @@ def user_code(cfg: Any) -> str | None:
 
 
 def inputs(cfg: Any) -> dict[str, Path]:
-    """Return the data-bin's files for training and validation, and the checkpoint that the training begins from."""
-    options = {
-        "train_subset": cfg.dataset.train_subset,
-        "valid_subset": cfg.dataset.valid_subset,
-        "combine_valid_subsets": cfg.dataset.combine_valid_subsets,
-        "task": cfg.task._name,
-        "user_dir": user_code(cfg),
-    }
-    return {**files(cfg.task.data, options), **files_by_name(beginnings(cfg).values())}
+    """Return a training's files: its data-bin's, of every shard, the user's code, and the checkpoint it begins from."""
+    subsets, code, task = cfg.dataset, user_code(cfg), tasks.task_of(cfg)
+    joined = [subsets.train_subset, *(["valid"] if subsets.combine_valid_subsets else [])]
+    paths: list[Path] = []
+    for folder in (Path(shard, inner) for shard in cfg.task.data.split(":") for inner in task.folders):
+        paths += (path for pattern in task.always for path in sorted(folder.glob(pattern)))
+        held_out = subsets.valid_subset.split(",")
+        paths += databin.files(folder, *held_out, joined=joined, endings=task.endings).values()
+    if code:
+        paths += sorted(Path(code).rglob("*.py"))
+    return {**files_by_name(paths), **files_by_name(beginnings(cfg).values())}
 
 
 def beginnings(cfg: Any) -> dict[str, Path]:
     """Return checkpoints of other trainings that this one begins from, by the options that name them."""
     paths = {name: cfg.checkpoint.get(name) for name in BEGUN_BY}
-    return {name: Path(path) for name, path in paths.items() if path not in (None, FIRST)}
-
-
-def files(data: str, options: Mapping[str, Any]) -> dict[str, Path]:
-    """Return a data-bin's files, of every shard, those of the subsets and those that all share, and the user's code."""
-    validation = options["valid_subset"].split(",")
-    joined = [options["train_subset"], *(["valid"] if options.get("combine_valid_subsets") else [])]
-    task = tasks.task_named(options["task"])
-    paths: list[Path] = []
-    for folder in (Path(shard, inner) for shard in data.split(":") for inner in task.folders):
-        paths += (path for pattern in task.always for path in sorted(folder.glob(pattern)))
-        paths += databin.files(folder, *validation, joined=joined, endings=task.endings).values()
-    if options.get("user_dir"):
-        paths += sorted(Path(options["user_dir"]).rglob("*.py"))
-    return files_by_name(paths)
-
-
-def recorded_settings(record: Path, argv: list[str]) -> dict[str, object] | None:
-    """Return the settings recorded for the same argv and version, unless argv names a checkpoint to begin from."""
-    if any(word.startswith(BEGINNINGS) for word in argv):
-        return None
-    try:
-        previous = records.read(record, TrainRecord, "")
-    except UserError:
-        return None
-    same = previous.words == argv and previous.made_from.versions == versions()
-    return previous.made_from.settings if same else None
+    return {name: Path(path) for name, path in paths.items() if path not in (None, LAST)}

@@ -7,8 +7,6 @@ REACH = 64  # a proposed number is at most so many times the given one
 
 def update_freq(tokens: int, gpus: int, max_tokens: int) -> int:
     """Return the accumulation that makes a step of exactly so many tokens."""
-    if gpus < 1 or max_tokens < 1 or tokens < 1:
-        raise UserError(f"{gpus} GPUs x {max_tokens} tokens for {tokens} tokens a step: allowed is 1 or more of each")
     steps, rest = divmod(tokens, gpus * max_tokens)
     if rest:
         ways = [f"--max-tokens {n}" for n in nearest(tokens, gpus, max_tokens)]

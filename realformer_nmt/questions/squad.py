@@ -28,7 +28,7 @@ class Question(NamedTuple):
 
 
 def read(path: Path) -> list[Question]:
-    content = json_records.read(path, HINT, {"data": list})
+    content = json_records.read(path, HINT)
     with json_records.expected(path, HINT):
         questions = [question for article in cast(list[Entry], content["data"]) for question in of_article(article)]
     if not questions:

@@ -50,8 +50,9 @@ def names(runs: Sequence[Path]) -> dict[str, Path]:
 
 def family(options: Mapping[str, Any]) -> str:
     """Return the family of a model's choices, or the choices if no family has them; of a model of fairseq its arch."""
-    without = {name: (None, checkpoint_fields.BEFORE.get(name)) for name in FAMILY_OPTIONS}
-    choices = {name: options[name] for name in FAMILY_OPTIONS if options.get(name) not in without[name]}
+    choices = {name: options[name] for name in FAMILY_OPTIONS if options.get(name) is not None}
+    if choices.get("norm") == "layer":  # which a family with other norms names
+        del choices["norm"]
     if not choices.keys() >= {*PART_NAMES}:
         return str(inspection.arch_of(dict(options)))
     return next((name for name, preset in FAMILIES.items() if preset == choices), " ".join(map(str, choices.values())))

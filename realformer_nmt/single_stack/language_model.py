@@ -10,8 +10,7 @@ from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.models.model import read_options
 from realformer_nmt.model.presets import KINDS
-from realformer_nmt.single_stack.single_stack import DecoderAlone
-from realformer_nmt.single_stack.single_stack_options import check_room, of_side
+from realformer_nmt.single_stack.single_stack import DecoderAlone, check_room, of_side
 
 READ_FROM_TASK = ("tokens_per_sample", "max_target_positions")  # as in fairseq's transformer_lm
 OF_TASK = {option.name: (option.type, option.default) for option in fields(TransformerLanguageModelConfig)}

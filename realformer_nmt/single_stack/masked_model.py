@@ -24,7 +24,7 @@ from realformer_nmt.model.models.model import read_options
 from realformer_nmt.model.models.profiled_model import ProfiledModel
 from realformer_nmt.model.presets import KINDS
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.single_stack.single_stack_options import check_room, of_side
+from realformer_nmt.single_stack.single_stack import check_room, of_side
 from realformer_nmt.single_stack.span_head import SpanHead
 
 HEADS_TOO = {"load_checkpoint_heads": True}

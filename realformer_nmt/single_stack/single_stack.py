@@ -1,20 +1,27 @@
 """Models with one side, on fairseq's base classes: an encoder without decoder, a decoder without encoder.
 
-Neither is registered with fairseq: their subclasses are, under a name and with options.
+Neither is registered with fairseq: their subclasses are, under a name and with the options of a translation model that
+do not concern the other side.
 """
 
+from collections.abc import Mapping
+from dataclasses import field, fields, make_dataclass
 from typing import Any
 
 from fairseq.data import Dictionary
+from fairseq.dataclass import FairseqDataclass
 from fairseq.models import FairseqEncoderModel, FairseqLanguageModel
 from torch import Tensor
 
-from realformer_nmt.model.config import TranslationConfig, validate
+from realformer_nmt.common.errors import OptionError
+from realformer_nmt.model.config import SIDES, TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.models.model import embedding
 from realformer_nmt.model.models.profiled_model import ProfiledModel
 from realformer_nmt.model.topologies.topology import Stack
+
+OF_TWO_SIDES = ("share_all_embeddings", "carry_embeddings", "max_source_positions", "max_target_positions")
 
 
 class EncoderAlone(ProfiledModel, FairseqEncoderModel):
@@ -48,3 +55,24 @@ class DecoderAlone(ProfiledModel, FairseqLanguageModel):
         self.profile_once(lambda: self.decoder(src_tokens, features_only=True, mask_padding=True))
         output: DecoderOut = self.decoder(src_tokens, **options)
         return output
+
+
+def of_side(name: str, side: str, without: tuple[str, ...], added: Mapping[str, tuple[Any, Any]]) -> type:
+    """Return a dataclass for fairseq; `added` are further options, each a type and a default or field."""
+    (other,) = set(SIDES) - {side}
+    excluded = {"_name", *OF_TWO_SIDES, *without}
+    shared = [
+        (option.name, option.type, field(default=option.default, metadata=option.metadata))
+        for option in fields(TranslationConfig)
+        if option.name not in excluded and not option.name.startswith(f"{other}_")
+    ]
+    further = [(option, kind, default) for option, (kind, default) in added.items()]
+    return make_dataclass(name, [*shared, *further], bases=(FairseqDataclass,))
+
+
+def check_room(positions: int, tokens: int, option: str) -> None:
+    if tokens > positions:
+        raise OptionError(
+            f"--tokens-per-sample {tokens} is more than the {positions} positions of the model: pass fewer, or more by "
+            f"{option} (and --score-length, with a Synthesizer)"
+        )

@@ -39,8 +39,6 @@ class LinearSchedule(FairseqLRScheduler):
         self.total = cfg.total_num_update or cfg.max_update
         if len(cfg.lr) != 1:
             raise OptionError(f"--lr-scheduler linear has one peak, but --lr was given {list(cfg.lr)}: pass one number")
-        if cfg.warmup_updates < 0:
-            raise OptionError(f"--warmup-updates was given {cfg.warmup_updates}: pass 0 (no warm-up) or more")
         if self.total <= 0:
             raise OptionError(
                 "--lr-scheduler linear needs the update at which it ends: pass --total-num-update N or --max-update N "

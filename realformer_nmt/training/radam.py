@@ -236,13 +236,6 @@ class FairseqRAdam(FairseqOptimizer):
             "untractable_momentum": self.cfg.radam_untractable_momentum,
         }
 
-    def average_params(self) -> None:
-        """Average the state over all ranks, for fairseq's BMUF."""
-        ranks = torch.distributed.get_world_size()
-        for state in self.optimizer.state.values():
-            for name in AVERAGES:
-                torch.distributed.all_reduce(state[name].div_(ranks))
-
 
 def _two_betas(betas: Any) -> tuple[float, float]:
     try:

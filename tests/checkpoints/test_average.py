@@ -1,6 +1,5 @@
 """The command: of a real training, what it refuses, and what it takes for made."""
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -54,17 +53,6 @@ def test_a_folder_or_a_file_that_is_not_there_is_no_average_of_before(
         argv.read(AverageRequest, tmp_path / "two.pt", "--output", named).run()
 
 
-def test_an_average_stays_where_another_one_is_refused(tmp_path: Path) -> None:
-    one, output = save(tmp_path / "one.pt", {"w": torch.ones(2)}), tmp_path / "average.pt"
-    other = save(tmp_path / "other.pt", {"w": torch.ones(3)})
-    assert argv.read(AverageRequest, one, "--output", output).run() == 0
-    before = output.with_name("average.pt.json").read_bytes()
-    for path, message in ((tmp_path / "no-such.pt", r"no-such\.pt: no such file"), (other, "is of another model")):
-        with pytest.raises(UserError, match=message):
-            argv.read(AverageRequest, one, path, "--output", output, "--fresh").run()
-        assert output.with_name("average.pt.json").read_bytes() == before
-
-
 @pytest.mark.parametrize("has_history", [True, False])
 def test_an_average_without_updates_has_the_settings_of_its_checkpoints(
     toy_corpus: Path, tmp_path: Path, has_history: bool
@@ -93,7 +81,7 @@ def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Pat
 def test_a_real_run_averages_to_an_ordinary_checkpoint(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """ADMIN's w0 included; the validation of every member is what the training logged."""
+    """ADMIN's w0 included."""
     output = tmp_path / "average.pt"
     assert argv.read(AverageRequest, run, "--last", 3, "--output", output).run() == 0
     assert "the average of 3: checkpoint3.pt, checkpoint4.pt, checkpoint5.pt" in capsys.readouterr().out
@@ -105,13 +93,6 @@ def test_a_real_run_averages_to_an_ordinary_checkpoint(
         np.testing.assert_allclose(value.numpy(), rows.mean(axis=0), rtol=1e-6, atol=1e-8)
     assert "last_optimizer_state" not in average_state
     assert output.stat().st_size < 0.5 * (run / "checkpoint5.pt").stat().st_size
-    logged = re.findall(
-        r"epoch (\d+) \| valid .*?\| loss ([\d.]+) .*?\| bleu ([\d.]+)", (run / "train.log").read_text()
-    )
-    by_epoch = {int(epoch): (float(loss), float(bleu)) for epoch, loss, bleu in logged}
-    for member, epoch in zip(average_state["extra_state"]["averaged"], (3, 4, 5), strict=True):
-        assert (member["file"], member["epoch"]) == (f"checkpoint{epoch}.pt", epoch)
-        # the first of those averaged has none before it to take its loss from
-        expected = {"loss": by_epoch[epoch][0], "bleu": by_epoch[epoch][1]} if epoch > 3 else {"bleu": by_epoch[3][1]}
-        assert member["validation"] == pytest.approx(expected, abs=0.001)
+    members = [(member["file"], member["epoch"]) for member in average_state["extra_state"]["averaged"]]
+    assert members == [(f"checkpoint{epoch}.pt", epoch) for epoch in (3, 4, 5)]
     assert inspect(output).parameters == inspect(run / "checkpoint5.pt").parameters

@@ -16,9 +16,7 @@ from tiny_models.snapshots import CFG, save
 from torch import Tensor
 
 from realformer_nmt.checkpoints.averaging import average
-from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.model.config import TranslationConfig
 
 
 def values(width: int) -> st.SearchStrategy[np.ndarray]:
@@ -121,26 +119,6 @@ def test_a_legacy_namespace_is_compared_by_its_choices_alone(tmp_path: Path) -> 
     assert average([legacy("a.pt", max_epoch=3), legacy("b.pt", max_epoch=4)])["model"]["w"].tolist() == [1, 1]
     with pytest.raises(UserError, match="activation_fn is gelu, there relu"):
         average([legacy("c.pt", activation_fn="relu"), legacy("d.pt", activation_fn="gelu")])
-
-
-def test_one_from_before_there_were_patterns_goes_with_one_of_full_attention(tmp_path: Path) -> None:
-    def of(name: str, **options: Any) -> Path:
-        namespace = Namespace(arch="realformer_tiny", **options)
-        return save(tmp_path / name, {"w": torch.ones(2)}, cfg={"model": namespace})
-
-    window = vars(TranslationConfig())["encoder_window"]
-    full, local = ({"encoder_attention_pattern": pattern, "encoder_window": window} for pattern in ("full", "local"))
-    assert average([of("a.pt"), of("b.pt", **full)])["model"]["w"].tolist() == [1, 1]
-    with pytest.raises(UserError, match="encoder_attention_pattern is local, there full"):
-        average([of("c.pt"), of("d.pt", **local)])
-
-
-def test_every_option_of_a_model_is_compared_or_only_matters_in_training() -> None:
-    training = {"dropout", "attention_dropout", "activation_dropout", "encoder_layerdrop", "decoder_layerdrop"}
-    training |= {"carry_embeddings"}
-    limits = {"checkpoint_activations", "max_source_positions", "max_target_positions", "decoding_precision"}
-    fields = set(TranslationConfig.__dataclass_fields__) - {"_name"}
-    assert fields - set(checkpoint_fields.CHOICES) == training | limits
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])

@@ -11,7 +11,6 @@ from tiny_models.snapshots import CFG, save
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.averaging import select
 from realformer_nmt.checkpoints.selection import EPOCH, UPDATE, best, last
-from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 
 
@@ -78,20 +77,6 @@ def test_where_the_training_stands_counts_once(
     assert [path.name for path in last(tmp_path, 1, UPDATE, until=100)] == ["checkpoint_1_50.pt"]
     with pytest.raises(UserError, match="asked for 4 epoch checkpoints"):
         last(tmp_path, 4, EPOCH)
-
-
-def test_two_trainings_of_a_folder_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One of ten epochs, then one up to the ninth, which overwrote all but the last file of the first."""
-    for epoch in range(7, 11):
-        save(tmp_path / f"checkpoint{epoch}.pt", {"w": torch.tensor([1.0 if epoch < 10 else 100.0])}, epoch)
-    save(tmp_path / "checkpoint_last.pt", {"w": torch.ones(1)}, 9)
-    words = ["average", str(tmp_path), "--last", "3", "--output", str(tmp_path / "average.pt")]
-    assert main(words) == 1
-    message = "checkpoint10.pt is of 10 updates, but checkpoint_last.pt beside it of 9: two trainings wrote here"
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "average.pt").exists()
-    assert main([*words, "--until", "9"]) == 0  # all of them of the second
-    assert torch.load(tmp_path / "average.pt", weights_only=False)["model"]["w"] == 1
 
 
 @pytest.mark.parametrize(

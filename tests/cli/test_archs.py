@@ -25,9 +25,22 @@ def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str], monkeypatch
     assert archs.ArchsRequest(vocabulary=100).run() == 0
     header, _, _, row, *_ = capsys.readouterr().out.splitlines()
     assert header.split() == [
-        *("arch", "idea", "topology", "scaling", "source", "carry", "norm", "encoder", "decoder", "width", "parameters")
+        *("arch", "idea", "topology", "scaling", "source", "carry", "norm", "heads", "encoder"),
+        *("decoder", "width", "parameters"),
     ]
-    assert row.split()[:10] == ["resi_dual_tiny", "norm", "dual", "none", "dot", "none", "layer", "2", "2", "64"]
+    assert row.split()[:11] == [
+        "resi_dual_tiny",
+        "norm",
+        "dual",
+        "none",
+        "dot",
+        "none",
+        "layer",
+        "plain",
+        "2",
+        "2",
+        "64",
+    ]
 
 
 def test_a_list_without_parameters_needs_no_torch() -> None:
@@ -38,14 +51,14 @@ def test_a_list_without_parameters_needs_no_torch() -> None:
     listed = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True, capture_output=True, text=True)
     header, _, *table, _, sizes, imported = listed.stdout.splitlines()
     assert imported == "False"
-    assert header.split()[-1] == "norm"
+    assert header.split()[-1] == "heads"
     assert [row.split()[0] for row in table] == [*presets.FAMILIES]
     assert sizes.endswith("wmt_en_fr, wmt_en_fr_60l_12l.")
 
 
 def test_a_family_without_a_size_has_the_defaults_of_the_options() -> None:
     defaults = vars(TranslationConfig())
-    shape = [*archs.Arch._fields[6:10], "decoder_embed_dim", "encoder_ffn_embed_dim", "encoder_attention_heads"]
+    shape = [*archs.Arch._fields[7:11], "decoder_embed_dim", "encoder_ffn_embed_dim", "encoder_attention_heads"]
     assert {name: archs.DEFAULTS[name] for name in shape} == {name: defaults[name] for name in shape}
 
 

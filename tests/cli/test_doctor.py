@@ -6,7 +6,6 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Collection
-from email.message import Message
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -114,21 +113,6 @@ def test_two_engines_over_each_other(tmp_path: Path) -> None:
     assert fix.endswith("-m pip uninstall --yes fairseq fairseq-fixed && realformer-nmt install-engine")
 
 
-def test_what_a_killed_pip_has_left_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python 3.12 announces that metadata will raise a KeyError for a name that they do not have."""
-    (tmp_path / "~umpy-2.0.dist-info").mkdir()
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def entry(metadata: Message, name: str) -> str:
-        if name not in metadata:
-            raise KeyError(name)
-        return str(metadata.get(name))
-
-    monkeypatch.setattr(type(importlib.metadata.metadata("numpy")), "__getitem__", entry)
-    assert doctor.two_engines() is None
-    assert list(doctor.installed_engines()) == ["fairseq-fixed"]
-
-
 BROKEN = {
     "from dataclasses import dataclass\n@dataclass\nclass Common:\n    names: list = []": (
         "this fairseq is one for Python < 3.11: ValueError: mutable default",
@@ -148,13 +132,6 @@ def test_fairseq_that_does_not_import(tmp_path: Path, text: str) -> None:
     assert what.startswith(expected_what)
     assert "second line" not in what
     assert fix.endswith(expected_fix)
-
-
-def test_a_folder_that_happens_to_be_called_fairseq(tmp_path: Path) -> None:
-    environment = Environment(tmp_path / "venv", without=FAIRSEQ)
-    (tmp_path / "fairseq").mkdir()
-    wrong = f"{tmp_path / 'fairseq'} is taken for fairseq, but holds no package"
-    assert diagnose(environment.python, path=[tmp_path]) == [(wrong, f"leave {tmp_path} out of PYTHONPATH")]
 
 
 def test_a_broken_numpy_comes_before_fairseq(tmp_path: Path) -> None:

@@ -66,15 +66,6 @@ def test_too_much_memory() -> None:
     assert "--max-tokens" in error_messages.message_of(met.value)
 
 
-def test_weights_without_a_gradient_on_several_ranks() -> None:
-    """The error is in the words of torch's DistributedDataParallel."""
-    met = RuntimeError(
-        "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates "
-        "that your module has parameters that were not used in producing loss."
-    )
-    assert "on several ranks pass --find-unused-parameters" in error_messages.message_of(met)
-
-
 class OneText(FairseqDataset):
     sizes = np.array([100])
 

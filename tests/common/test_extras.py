@@ -9,7 +9,7 @@ from programs.program import REPOSITORY
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.extras import EXTRAS, advice, user_errors
+from realformer_nmt.common.extras import EXTRAS
 from realformer_nmt.common.requests.toml_tables import read_toml
 
 # Run by Python before the command: none of these modules is found
@@ -53,7 +53,6 @@ def run(modules: list[str], folder: Path, *words: str) -> subprocess.CompletedPr
         ("sacremoses", "pip install 'realformer-nmt[recipes]'", ["run", "wmt14_en_de", "--layers", "6"]),
         ("sentencepiece", "pip install 'realformer-nmt[recipes]'", ["prepare", *TEXTS, "--folder", "data"]),
         ("fastapi", "pip install 'realformer-nmt[serve]'", ["serve", "run"]),
-        ("shtab", "pip install 'realformer-nmt[completion]'", ["completion", "bash"]),
         ("fairseq", "run `realformer-nmt install-engine`", ["train", *TRAIN]),
     ],
 )
@@ -93,22 +92,3 @@ def test_a_function_of_python_names_the_extra_before_the_work(monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "rich", None)
     with pytest.raises(UserError, match=r"^compare needs rich: pip install 'realformer-nmt\[compare\]'$"):
         realformer_nmt.compare("absent.toml", folder="runs")
-
-
-def test_a_function_of_python_names_an_extra_that_its_options_need(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = tmp_path / "text"
-    text.write_text("a b\nb a\n" * 9)
-    monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    monkeypatch.delitem(sys.modules, "realformer_nmt.corpora.subwords.sentencepiece_subwords", raising=False)
-    with pytest.raises(UserError, match=r"^prepare needs sentencepiece: pip install 'realformer-nmt\[recipes\]'$"):
-        realformer_nmt.prepare(
-            source="en", target="de", train=[(text, text)], held_out=3, folder=tmp_path / "data", workers=1
-        )
-
-
-def test_other_errors_have_no_extra() -> None:
-    assert advice(ImportError("half installed")) is None
-    with pytest.raises(ModuleNotFoundError, match="absent"), user_errors("train"):
-        raise ModuleNotFoundError("absent", name="absent")

@@ -1,6 +1,5 @@
 """A real terminal, the other end of a pair, is sent text and nothing that steers it."""
 
-import io
 import os
 import sys
 import unicodedata
@@ -49,14 +48,6 @@ def on_screen(text: str) -> str:
 def test_a_terminal_gets_text_alone() -> None:
     steering = "".join(letter for letter in STEERS if letter not in "\n\t")
     assert on_screen(f"one\ttwo\nthree{steering}") == f"one\ttwo\r\nthree{terminal.printable(steering)}\r\n"
-
-
-def test_a_file_gets_what_was_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", file)
-    terminal.guard_output()
-    print("\x1b[31m")
-    assert file.getvalue() == "\x1b[31m\n"
 
 
 def test_the_line_of_an_error_steers_nothing(

@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.user_dir import PACKAGE, check, folder_in, for_fairseq
+from realformer_nmt.common.user_dir import folder_in, for_fairseq
 from realformer_nmt.subcommands import import_user_dir
 
 
@@ -40,29 +40,6 @@ def test_fairseq_imports_the_same_module_once(tmp_path: Path) -> None:
     import_user_dir("archs", package)
     import_user_module(OmegaConf.create({"user_dir": for_fairseq(package)[1]}))
     assert (tmp_path / "count").read_text() == "x"
-
-
-def test_without_a_folder_fairseq_gets_this_package() -> None:
-    assert for_fairseq(None) == ["--user-dir", str(PACKAGE)]
-
-
-@pytest.mark.parametrize("name", ["json", "colorsys"])  # one is imported already, the other is not
-def test_another_module_of_that_name_is_refused(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / name
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    with pytest.raises(UserError, match=f"another module is called {name}; rename the folder"):
-        check(folder)
-
-
-@pytest.mark.parametrize("name", ["rows.v2", "json.v2"])
-def test_a_dot_in_the_folders_name_is_refused_and_a_hyphen_is_not(tmp_path: Path, name: str) -> None:
-    for folder in (tmp_path / name, tmp_path / name.replace(".", "-")):
-        folder.mkdir()
-        (folder / "__init__.py").touch()
-    with pytest.raises(UserError, match=r"v2: Python imports no folder with a dot in its name; rename the folder$"):
-        import_user_dir("archs", tmp_path / name)
-    import_user_dir("archs", tmp_path / name.replace(".", "-"))
 
 
 @pytest.mark.parametrize(

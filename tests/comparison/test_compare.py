@@ -1,9 +1,7 @@
 """`realformer-nmt compare`: interrupted, resumed, with a training killed, and the results of it."""
 
-import contextlib
 import csv
 import hashlib
-import io
 import json
 import shutil
 import statistics
@@ -18,13 +16,8 @@ from grids import comparisons
 from grids.comparisons import DIVERGED, DONE, STUCK
 from programs.program import realformer_nmt
 
-from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.cli import main
-from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.folder_lock import locked
-from realformer_nmt.comparison.grid.cell import Cell, Failure
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.running import status
 
 CELLS = {*DONE, STUCK, DIVERGED}
 
@@ -55,27 +48,6 @@ def test_status_tells_an_interrupted_cell_from_one_that_waits(seen: dict[str, An
     before, then = states(seen["status"]), states(seen["status_then"])
     assert then == {name: "interrupted" if state == "running" else state for name, state in before.items()}
     assert {"interrupted", "waiting"} <= set(then.values())
-
-
-def test_status_is_the_same_without_fairseq(root: Path, record: dict[str, Any]) -> None:
-    """This holds as long as the grid is the one that the cells began with."""
-    assert record["complete"]
-    call = ["compare", str(root / "grid.toml"), "--folder", str(root / "runs"), "--status"]
-    quick = f"import sys; from realformer_nmt.cli import main; main({call}); sys.exit('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", quick], capture_output=True, text=True, check=True)
-    (root / "same.toml").write_text((root / "grid.toml").read_text() + "# a comment\n")
-    with contextlib.redirect_stdout(io.StringIO()) as whole:
-        assert main(["compare", str(root / "same.toml"), *call[2:]]) == 0
-    assert done.stdout == whole.getvalue()
-
-
-def test_status_counts_the_updates_that_are_done(tmp_path: Path) -> None:
-    """A curve has a point at every twentieth; the last update is seldom one."""
-    cell = Cell("admin", "6", 1, tmp_path, tmp_path, ("en", "de"), (), Failure(), 0)
-    (tmp_path / CURVES).write_text(json.dumps({"num_updates": 240, "loss": 5.0, "nll_loss": 4.0}) + "\n")
-    for complete, updates in ((False, "240"), (True, "244")):
-        checksummed_json.write(tmp_path / "train.json", {"updates": 244, "complete": complete})
-        assert status.table([CellFiles(cell)]).splitlines()[2].split()[2:4] == [updates, "244"]
 
 
 def test_status_is_reported_while_cells_run(seen: dict[str, Any]) -> None:
@@ -151,22 +123,29 @@ def test_each_test_set_has_its_table(compared: Path, record: dict[str, Any], toy
     assert f"On valid, {len(reference)} lines" in (compared / "runs/report.html").read_text()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--launcher", "slurm", "--jobs", "2"], "--jobs 2 is for this machine"),
-        (["--merge", "other", "--fresh"], "leave --fresh out"),
-        (["--cell", "pre_ln-1-s1", "--launcher", "slurm"], "leave --launcher slurm out"),
-    ],
-)
+@pytest.mark.parametrize("options", [[], ["--status"], ["--report"]], ids=str)
+def test_the_folder_must_be_one_and_not_that_of_a_training(
+    options: list[str], toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / "file").write_text("mine")
+    (tmp_path / "train.json").touch()
+    words = ["compare", str(comparisons.write_grid(tmp_path, toy_corpus)), "--gpus", "0", *options]
+    for folder, message in (
+        (file / "runs", f"{file} is not a folder: name another one, or remove it"),
+        (tmp_path, f"{tmp_path} is the folder of a training, with train.json: name another --folder"),
+    ):
+        assert main([*words, "--folder", str(folder)]) == 1
+        assert capsys.readouterr() == ("", f"realformer-nmt: {message}\n")
+
+
+@pytest.mark.parametrize("options", [["--jobs", "2"], ["--cell", "pre_ln-1-s1"]])
 def test_an_option_that_another_makes_useless_is_refused(
-    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     grid = tmp_path / "grid.toml"
     grid.write_text('families = ["pre_ln"]\nlayers = ["1"]\nprepared = "absent"\n')
-    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), *options]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
+    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--launcher", "slurm", *options]) == 1
+    assert "--launcher slurm runs a job for each cell: leave" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
 
 

@@ -21,7 +21,7 @@ from scipy.stats import pearsonr, permutation_test, spearmanr
 from sklearn.metrics import matthews_corrcoef
 
 from realformer_nmt.cli import main
-from realformer_nmt.comparison import row_scoring
+from realformer_nmt.comparison.grid import row_scoring
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import summary
@@ -60,14 +60,7 @@ GRIDS = {
     "classes": {**USUAL, **CLASSES, "protocol": "small_sentences", "updates": 20},
     "numbers": {**USUAL, **NUMBERS, "protocol": "small_sentences"},
     "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 80},
-    "spans": {
-        **USUAL,
-        "task": "span_masked_lm",
-        "seeds": [1, 2],
-        "protocol": "small_spans",
-        "train": DECODER,
-        "updates": 20,
-    },
+    "spans": {**USUAL, **SPANS, "protocol": "small_spans", "train": DECODER},
 }
 
 
@@ -231,16 +224,6 @@ def test_spans_are_the_same_whatever_the_seed_and_lose_what_fairseq_says(
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        (
-            "classes",
-            ('"masked"', '"none"'),
-            "none: no such file; `pretrained` names it as the start of this cell: train it first",
-        ),
-        (
-            "classes",
-            ('"masked"', '"{a}.pt"'),
-            "pretrained: {a}.pt: allowed in braces are family, layers and seed",
-        ),
         ("classes", ('pretrained = "masked"', 'metric = "pearson"'), "metric pearson is not one of accuracy, matthews"),
         ("numbers", ("seeds", 'metric = "accuracy"\nseeds'), "metric accuracy is not one of pearson, spearman"),
         ("classes", ('["valid"]', '["train", "test"]'), "holds no subset test: there are train, valid"),

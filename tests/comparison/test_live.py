@@ -1,27 +1,19 @@
 """Progress of running cells, on a terminal and in a file."""
 
-import contextlib
 import io
-import os
-import pty
-import threading
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from grids.grid_cells import stub
 from rich.console import Console
 
-from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
+from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.progress import Live
 
-STAGES = tuple(CellStage(name, (), Path(name)) for name in ("train", "average"))
-
 
 def cells(*families: str) -> list[Cell]:
-    return [
-        Cell(family, "6", 1, Path(f"{family}-6-s1"), Path("data"), ("en", "de"), STAGES, Failure(), 0)
-        for family in families
-    ]
+    return [replace(stub(Path()), folder=Path(f"{family}-6-s1")) for family in families]
 
 
 def shown(terminal: bool) -> str:
@@ -54,7 +46,7 @@ def test_a_cell_that_is_trained_has_done_all_its_updates() -> None:
     with Live([cell], Console(file=file, force_terminal=True, width=150)) as live:
         live.show(cell, Progress("train", 240, 244, 4.25, 5432.1))
         assert "244/244" not in file.getvalue()
-        live.show(cell, Progress("average", 240, 244, 4.25, 5432.1))
+        live.show(cell, Progress("average.pt", 240, 244, 4.25, 5432.1))
     assert "244/244" in file.getvalue()
 
 
@@ -67,45 +59,3 @@ def test_a_job_is_seen_once_it_runs_and_named_once_when_it_ends() -> None:
         for state in ("running, job 7 running", "done, job 7 running", "done, job 7 completed", "done"):
             live.show(cell, Progress(state))
     assert file.getvalue().count("admin-6-s1: done") == 1
-
-
-def on_a_terminal(show: Callable[[Console], None]) -> int:
-    """Bytes that a pseudo-terminal is sent."""
-    controller, terminal = pty.openpty()
-    sent = []
-
-    def drain() -> None:
-        with contextlib.suppress(OSError):  # the other end is closed
-            while True:
-                sent.append(len(os.read(controller, 65536)))
-
-    reader = threading.Thread(target=drain)
-    reader.start()
-    with os.fdopen(terminal, "w") as file:
-        show(Console(file=file, force_terminal=True, width=120, height=50))
-    reader.join(timeout=60)
-    os.close(controller)
-    return sum(sent)
-
-
-def watched(seconds: int, learns: bool) -> int:
-    """Two cells of sixty train, ten looks a second at each."""
-    everything, now = cells(*(f"family{number}" for number in range(60))), [0.0]
-
-    def show(console: Console) -> None:
-        with Live(everything, console, lambda: now[0]) as live:
-            for look in range(10 * seconds):
-                now[0] += 0.1
-                update = look if learns else 0
-                for cell in everything[:2]:
-                    live.show(cell, Progress("train", update, 2000, 9 - update / 1000, 5000.0 + update))
-
-    return on_a_terminal(show)
-
-
-def test_a_terminal_is_sent_nothing_where_nothing_is_new() -> None:
-    assert watched(60, learns=False) == watched(2, learns=False)
-
-
-def test_a_terminal_is_sent_little() -> None:
-    assert (watched(60, learns=True) - watched(0, learns=True)) / 60 < 1500  # bytes a second

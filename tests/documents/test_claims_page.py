@@ -5,11 +5,9 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
-import pytest
 import untrained_models
 from claims import ClaimsRecord, needed, table
-from figures.pages import record, says, span, text
+from figures.pages import record, says
 from fixture_types import Once
 from msgspec import convert
 from programs import commands
@@ -19,52 +17,14 @@ from tiny_models import analysed
 from realformer_nmt.analysis.claims import CLAIMS, TrainedModel
 
 PAGE = "docs/results/claims.md"
-RECORD = record("claims")
-MEASURED = convert(RECORD, ClaimsRecord)
+MEASURED = convert(record("claims"), ClaimsRecord)
 TABLE = re.compile(r"<!-- table (\w+) -->\n\n(.*?)\n<!-- end -->", re.DOTALL)
-
-
-def figures(family: str, figure: str) -> dict[int, float]:
-    return {row["layers"]: row[figure] for row in RECORD["start"] if row["family"] == family}
 
 
 def test_how_many_comparisons_agree() -> None:
     rows = [line.split(" | ") for line in table(MEASURED).splitlines()[2:]]
     assert {row[1] for row in rows} == {claim.predicted for claim in (*untrained_models.CLAIMS, *CLAIMS)}
     says(PAGE, f"Of {len(rows)} comparisons {sum(row[-1] == 'yes |' for row in rows)} agree")
-
-
-@pytest.mark.parametrize(
-    ("words", "family", "figure", "lowest", "highest"),
-    [
-        ("Post-LN: the gradient of the last layer", "post_ln", "last", -0.15, 0.15),
-        ("Pre-LN: the gradient of the last layer", "pre_ln", "last", -0.65, -0.35),
-        ("ResiDual: the gradient of the first layer", "resi_dual", "first", -0.5, np.inf),
-        ("Post-LN: the output moves", "post_ln", "change", 0.7, 1.3),
-    ],
-)
-def test_powers_and_answers_by_numpy(words: str, family: str, figure: str, lowest: float, highest: float) -> None:
-    (line,) = [line for line in text(PAGE).splitlines() if words in line]
-    points = figures(family, figure)
-    power = np.polyfit(np.log(list(points)), np.log(list(points.values())), 1)[0]
-    assert f"power {power:.2f} |" in line
-    assert line.endswith("| yes |" if lowest <= power <= highest else "| **no** |")
-
-
-def test_how_far_disturbed_weights_move_the_output() -> None:
-    post, pre = figures("post_ln", "change"), figures("pre_ln", "change")
-    ratios = span((post[layers] / pre[layers] for layers in post), ".1f")
-    says(PAGE, f"Disturbed weights move Post-LN's output {ratios} times as far as Pre-LN's")
-
-
-def test_trained_models_alone_have_the_rows_about_them() -> None:
-    alone = table(ClaimsRecord(trained=MEASURED.trained)).splitlines()
-    trained = {claim.predicted for claim in CLAIMS}
-    assert alone == [
-        line
-        for line in table(MEASURED).splitlines()
-        if "---" in line or "predicted" in line or line.split(" | ")[1] in trained
-    ]
 
 
 def test_the_command_writes_record_and_page(once: Once, toy_corpus: Path, tmp_path: Path) -> None:

@@ -60,15 +60,6 @@ def test_every_package_is_pinned_once_for_each_python_and_by_hash(file: str, at_
     assert len(re.findall(r"^\S+==.* \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)) == len(pins(file))
 
 
-def test_the_website_is_built_with_what_it_asks_for() -> None:
-    asked_for = [Requirement(line) for line in (REPOSITORY / "tools/website/packages.in").read_text().splitlines()]
-    pinned = pins(WEBSITE)
-    for requirement in asked_for:
-        versions = [str(pin.specifier).removeprefix("==") for pin in pinned if pin.name == requirement.name]
-        assert versions
-        assert all(requirement.specifier.contains(version) for version in versions)
-
-
 def test_the_licence_of_every_package_is_listed() -> None:
     page = (REPOSITORY / "docs" / "licences.md").read_text()
     (_, *rows) = re.findall(r"^\| (.+) \| (.+) \|$", page, re.MULTILINE)  # without the heading
@@ -84,3 +75,11 @@ def test_what_the_engine_asks_for_is_what_setup_asks_for(requirements: list[Requ
     names = {requirement.name for requirement in requirements}
     asked_for = [Requirement(line) for line in importlib.metadata.requires("fairseq-fixed") or ()]
     assert {requirement.name for requirement in asked_for if not requirement.marker} <= names
+
+
+def test_the_dockerfile_installs_what_is_pinned() -> None:
+    dockerfile = (REPOSITORY / "Dockerfile").read_text()
+    (pinned,) = re.findall(r"^PINNED := (\S+)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert re.findall(r"^ARG TORCH=(\S+)$", dockerfile, re.MULTILINE) == [pinned]
+    (image,) = set(re.findall(r"^FROM python:\$\{PYTHON\}-(?:slim-)?(\w+)", dockerfile, re.MULTILINE))
+    assert image == "bookworm"  # the same system in both stages

@@ -79,6 +79,12 @@ def test_the_column_stands_in_the_table_and_the_report(folder: Path) -> None:
     assert "hours, all seeds" in (folder / "mine-runs/report.html").read_text()
 
 
+def test_the_loss_is_trained_with_its_flag(folder: Path) -> None:
+    for cell in (folder / "mine-runs/cells").iterdir():
+        settings = json.loads((cell / "train.json").read_text())["made_from"]["settings"]
+        assert (settings["criterion"], settings["entropy_weight"]) == ("confidence_penalty", 0.2)
+
+
 def test_the_subwords_are_letters(folder: Path) -> None:
     tokens = [line.split()[0] for line in (folder / "mine-data/data-bin/dict.de.txt").read_text().splitlines()]
     letters = set((folder / "text/train.en").read_text() + (folder / "text/train.de").read_text()) - {" ", "\n"}

@@ -1,4 +1,4 @@
-"""Files that GitHub and pre-commit read, before linters that know their schemas, and against the Makefile."""
+"""Files that GitHub and pre-commit read, against the Makefile and the pinned versions."""
 
 import os
 import re
@@ -15,38 +15,7 @@ from programs.program import REPOSITORY
 import realformer_nmt
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-GITHUB = REPOSITORY / ".github"
-WORKFLOW = GITHUB / "workflows" / "tests.yml"
-SCHEMAS = [
-    ("vendor.github-workflows", WORKFLOW),
-    ("custom.github-workflows-require-timeout", WORKFLOW),
-    ("vendor.github-issue-config", GITHUB / "ISSUE_TEMPLATE" / "config.yml"),
-    *(("vendor.github-issue-forms", GITHUB / "ISSUE_TEMPLATE" / name) for name in ("bug.yml", "idea.yml")),
-    ("vendor.citation-file-format", REPOSITORY / "CITATION.cff"),
-]
-
-
-def lint(schema: str, file: Path) -> subprocess.CompletedProcess[str]:
-    command = [SCRIPTS / "check-jsonschema", "--builtin-schema", schema, file]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.parametrize(("schema", "file"), SCHEMAS)
-def test_the_linter_finds_nothing(schema: str, file: Path) -> None:
-    done = lint(schema, file)
-    assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize(("right", "wrong"), [("runs-on:", "run-on:"), ("- run: make unit", "- runs: make unit")])
-def test_the_linter_sees_a_slip(right: str, wrong: str, tmp_path: Path) -> None:
-    text = WORKFLOW.read_text()
-    assert right in text
-    (tmp_path / "tests.yml").write_text(text.replace(right, wrong))
-    assert lint("vendor.github-workflows", tmp_path / "tests.yml").returncode == 1
-
-
-def test_every_file_that_github_reads_is_before_the_linter() -> None:
-    assert set(GITHUB.rglob("*.yml")) <= {file for _, file in SCHEMAS}
+WORKFLOW = REPOSITORY / ".github" / "workflows" / "tests.yml"
 
 
 def jobs() -> dict[str, Any]:

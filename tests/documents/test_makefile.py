@@ -9,7 +9,6 @@ from pathlib import Path
 from programs.program import REPOSITORY
 
 from realformer_nmt.common.requests.toml_tables import read_toml
-from realformer_nmt.comparison.grid.grid import load
 
 CORES = len(os.sched_getaffinity(0))
 IN_PARALLEL = f"--numprocesses {min(2 * CORES, 8)} --dist worksteal"
@@ -106,63 +105,3 @@ def test_make_newest_runs_the_commands_on_any_torch_in_another_environment(tmp_p
     assert len(places) > 3
     assert all((REPOSITORY / place).exists() for place in places)
     assert stock.endswith(" -m stock tests/fairseq_patches")
-
-
-def test_make_trackers_runs_the_tests_that_the_suite_leaves_out(tmp_path: Path) -> None:
-    *_, packages, testing = make("trackers", tmp_path)
-    assert packages.endswith(f"--target {tmp_path / 'venv' / 'trackers'} tensorboard wandb")
-    assert (REPOSITORY / testing.removeprefix("-m pytest ")).is_file()
-
-
-def test_make_demo_longer_compares_three_budgets(tmp_path: Path) -> None:
-    *_, comparing = make("demo-longer", tmp_path)
-    command, grid, *options = comparing.split()
-    assert (command, grid) == ("compare", "recipes/quickstart/longer.toml")
-    assert options[:4] == ["--prepared", "demo-longer/data", "--folder", "demo-longer"]
-    cells = list(load(REPOSITORY / grid).cells())
-    assert {cell.layers for cell in cells} == {"18"}
-    assert len({cell.point for cell in cells}) == 3
-
-
-LOCKED = """#!/bin/sh
-echo "$*" >> "$RECORD"
-[ "$(wc -l < "$RECORD")" -gt "$LOCKED" ] && exit
-echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)" >&2
-exit 100
-"""
-
-
-def apt_get(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run tools/apt_get.sh with stand-ins for sleep and for apt-get, which finds its lock taken LOCKED times."""
-    for name, text in (("apt-get", LOCKED), ("sleep", "#!/bin/sh")):
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
-    path = os.pathsep.join([str(folder), os.environ["PATH"]])
-    return subprocess.run(
-        [REPOSITORY / "tools/apt_get.sh", "update", "-qq"],
-        env={**os.environ, "PATH": path, "RECORD": str(folder / "record"), **settings},
-        capture_output=True,
-        text=True,
-    )
-
-
-def test_another_apt_is_waited_for(tmp_path: Path) -> None:
-    done = apt_get(tmp_path, LOCKED="3")
-    assert done.returncode == 0
-    assert done.stderr == "apt-get update: another apt works, and is waited for, 600 seconds at most\n"
-    tried = (tmp_path / "record").read_text().splitlines()
-    assert len(tried) == 4
-    assert tried[0] == "-o DPkg::Lock::Timeout=600 update -qq"
-
-
-def test_an_apt_without_end_is_not_waited_for_without_end(tmp_path: Path) -> None:
-    done = apt_get(tmp_path, LOCKED="99", APT_PATIENCE="10")
-    assert done.returncode == 1
-    assert "Could not get lock" in done.stderr
-    assert len((tmp_path / "record").read_text().splitlines()) == 3
-
-
-def test_make_installs_the_browser_by_the_apt_that_waits() -> None:
-    target = (REPOSITORY / "Makefile").read_text().partition("\nbrowser:")[2].partition("\n\n")[0]
-    assert target.count("$(APT) ") == 2
-    assert "apt-get" not in target

@@ -1,49 +1,27 @@
-"""Scores of the recipes and of the quickstart, in tables and in sentences, are those of their records."""
+"""Scores of the recipes and of the quickstart in tables are those of their records."""
 
 import re
-from statistics import fmean, stdev
 from typing import Any
 
 import pytest
-from figures.pages import RESULTS, record, row, says, table, text
+from figures.pages import RESULTS, record, row, table, text
+
+from realformer_nmt.evaluation.scoring.published import figures
 
 LONGER = "docs/results/quickstart_longer/README.md"
-
-
-def comparisons(name: str) -> dict[str, tuple[float, float]]:
-    """Return each system's score and its baseline's, of a record of `significance`."""
-    rows = record(name)["comparisons"]
-    return {each["system"]: (each["score"], each["score"] - each["difference"]) for each in rows}
+REALFORMER = "RealFormer (He et al. 2021) table 7"
+NEWSTEST = "tokenised BLEU newstest2014"
 
 
 @pytest.mark.parametrize("recipe", ["fine_tuning", "back_translation", "distillation"])
 def test_what_a_recipe_gained(recipe: str) -> None:
     """The table has each comparison's score and its baseline's."""
     files = (RESULTS / recipe).glob("significance*.json")
-    pairs = [pair for file in files for pair in comparisons(f"{recipe}/{file.stem}").values()]
+    rows = [each for file in files for each in record(f"{recipe}/{file.stem}")["comparisons"]]
     shown = re.findall(r"\b\d+\.\d\d\b", "".join(table(f"docs/results/{recipe}/README.md")))
-    assert set(shown) == {f"{score:.2f}" for pair in pairs for score in pair}
-
-
-def test_what_fine_tuning_gained() -> None:
-    same = comparisons("fine_tuning/significance")
-    carried, scratch = comparisons("fine_tuning/significance_own_vocabulary")["own_after.json"]
-    after, before = same["after.json"]
-    says(
-        "recipes/fine_tuning/README.md",
-        f"raise its BLEU from {before:.1f} to {after:.1f}; from random",
-        f"they reach {same['alone.json'][0]:.1f}.",
-        f"the model reaches {carried:.1f}, less than",
-        f"from random weights {scratch:.1f}.",
-    )
-
-
-def test_what_back_translation_gained() -> None:
-    (gained,), (lost,) = (
-        [score - baseline for score, baseline in comparisons(f"back_translation/significance_{pairs}").values()]
-        for pairs in (1000, 4000)
-    )
-    says("recipes/back_translation/README.md", f"it gains {gained:.1f} BLEU; with 4,000 it loses {-lost:.1f},")
+    assert set(shown) == {
+        f"{score:.2f}" for each in rows for score in (each["score"], each["score"] - each["difference"])
+    }
 
 
 def test_the_quickstart() -> None:
@@ -52,11 +30,6 @@ def test_the_quickstart() -> None:
     scores = {key: f"{each['bleu']['score']:.1f}" if each else "failed" for key, each in cells.items()}
     lines = [row(f"{depth}L-{depth}L", *(scores[depth, family] for family in families)) for depth in ("6", "18")]
     assert [line.replace(", after twice the updates", "") for line in table("README.md", "| sacreBLEU")] == lines
-
-
-def test_int8_of_exported_models() -> None:
-    rows = [each["equal"] for each in record("exports")["rows"] if each["precision"] == "int8"]
-    says("docs/exporting.md", f"ONNX give the same translation for {min(rows)} to {max(rows)} of them")
 
 
 def test_the_late_seed() -> None:
@@ -76,16 +49,27 @@ def test_the_late_seed() -> None:
     assert sorted(table(LONGER, "## Why a seed")) == sorted(lines)
 
 
-def test_what_the_seeds_of_the_longer_demo_had_before_and_have_now() -> None:
-    rows = record("quickstart_longer/late_seed")["before"]["rows"]
-    early, late = (
-        [each["bleu"] for each in rows if (each["family"], each["updates"]) == ("realformer", updates)]
-        for updates in (375, 1500)
-    )
-    now = [each for each in record("quickstart_longer/results")["rows"] if each["axes"]["updates"] == 1500]
-    spread = max(each["scores"]["bleu"]["deviation"] for each in now)
-    says(
-        LONGER,
-        f"({fmean(early):.1f} ± {stdev(early):.1f} after 375; {fmean(late):.2f} ± {stdev(late):.2f} after 1,500)",
-        f"further apart than {spread:.1f} BLEU (deviation)",
-    )
+@pytest.mark.parametrize(
+    ("recipe", "dataset", "paper", "metric", "phrase"),
+    [
+        ("wmt14_en_de", "WMT14 En-De", REALFORMER, NEWSTEST, "Tokenised BLEU on newstest2014"),
+        ("wmt14_en_fr", "WMT14 En-Fr", REALFORMER, NEWSTEST, "Tokenised BLEU on newstest2014"),
+        ("iwslt14_de_en", "IWSLT14", "ResiDual (Xie et al. 2023)", "BLEU", "at second hand"),
+    ],
+)
+def test_published_figures_stand_first_and_are_right(
+    recipe: str, dataset: str, paper: str, metric: str, phrase: str
+) -> None:
+    page = f"recipes/{recipe}/README.md"
+    published = [figure for figure in figures(dataset) if figure.paper == paper]
+    bleu = {
+        (each.model, f"{each.encoder_layers}L-{each.decoder_layers}L"): "failed"
+        if each.bleu is None
+        else f"{each.bleu:.2f}"
+        for each in published
+    }
+    models, depths = ([*dict.fromkeys(place[part] for place in bleu)] for part in (0, 1))
+    assert f"| {' | '.join(depths)} |" in text(page)
+    assert sorted(table(page)) == sorted(row(model, *(bleu[model, depth] for depth in depths)) for model in models)
+    assert {figure.metric for figure in published} == {metric}
+    assert text(page).index(phrase) < text(page).index("## Commands")

@@ -1,4 +1,4 @@
-"""Speeds in sentences, and in tables that several records or figures by hand share, are those of their records."""
+"""Speeds in tables that several records or figures by hand share, and in README, are those of their records."""
 
 from itertools import groupby
 from statistics import fmean, median
@@ -22,9 +22,9 @@ def median_of(figures: dict[str, Any]) -> str:
     return str(figures["against stock"]).split()[0]
 
 
-def alone(name: str, place: str = "speed") -> dict[tuple[str, str], str]:
+def alone(name: str) -> dict[tuple[str, str], str]:
     """Return the medians on one thread, by "62" sentences or "single" ones and by engine."""
-    rows = [row for row in record(name)[place] if row["threads"] == 1]
+    rows = [row for row in record(name)["speed"] if row["threads"] == 1]
     return {(row["what"].split()[0], row["engine"]): median_of(row) for row in rows}
 
 
@@ -38,6 +38,7 @@ def test_decoding_in_short() -> None:
         )
         for shown, engine in ENGINES.items()
     ]
+    says("README.md", f"[decodes {float(epyc['62', 'realformer, int8']):.1f} times as fast as stock]")
 
 
 @pytest.mark.parametrize(("name", "machine"), [("", "EPYC"), ("_xeon", "Xeon with AMX")])
@@ -54,62 +55,6 @@ def test_training_in_short(name: str, machine: str) -> None:
     assert set(lines) <= set(table(PERFORMANCE, "\n## Training"))
 
 
-def test_the_race_of_engines() -> None:
-    before, epyc, xeon, families = (
-        alone("engines", "before"),
-        alone("engines"),
-        alone("engines_xeon"),
-        alone("engines_families"),
-    )
-    int8 = {
-        what: [
-            ratio
-            for (where, name), ratio in families.items()
-            if where == what and name.endswith(", int8") and "CTr" not in name
-        ]
-        for what in ("62", "single")
-    }
-    memory = {row["engine"]: row["of stock's weights"] for row in record("engines_xeon")["memory"]}
-    realformer, ctranslate2 = xeon["62", "realformer"], xeon["62", "CTranslate2"]
-    says(
-        SPEED,
-        f"CTranslate2 {record('engines')['versions']['ctranslate2']}",
-        f"most) of {record('engines')['rounds']} rounds. On the EPYC ([record](engines.json))",
-        f"On the Xeon, {record('engines_xeon')['rounds']} rounds ([record](engines_xeon.json))",
-        f"gave int8 {before['62', 'post_ln, int8']} (`post_ln`) and {before['62', 'realformer, int8']} (`realformer`)",
-        f"{span(map(float, int8['62']))} for 62 sentences, {span(map(float, int8['single']))} for single ones",
-        f"two forms of its weights: {memory['realformer']} of stock's memory",
-    )
-    says(
-        PERFORMANCE,
-        f"fp32 with AMX is {realformer} times as fast as stock for a `realformer` in batches, "
-        f"{float(realformer) / float(ctranslate2):.1f} times as fast as CTranslate2",
-    )
-    says(
-        "README.md",
-        f"[decodes {float(epyc['62', 'realformer, int8']):.1f} times as fast as stock](docs/performance.md)",
-    )
-
-
-def test_what_carried_scores_cost_a_long_sentence_is_the_page_of_speeds() -> None:
-    shown = {line.split(" | ")[1]: line.split(" | ")[3].split()[0] for line in table(SPEED, "\n## Length")[-2:]}
-    says(PERFORMANCE, f"{shown['512']} of `post_ln`'s speed at 512 words and {shown['1,024']} at 1,024")
-
-
-def test_which_residuals_train_more_slowly_than_stock() -> None:
-    rows = [
-        row
-        for name in ("families", "families_more")
-        for row in record(name)["rows"]
-        if row["what"].startswith("training")
-    ]
-    speeds = {row["model"]: row["against stock"][0] for row in rows}
-    slower = {family: speed for family, speed in speeds.items() if round(speed, 2) < 1}
-    says(SPEED, *(f"`{family}`" for family in slower))
-    says("docs/residuals.md", f"have {span(slower.values(), '.1f')} of its speed")
-    assert len(slower) == 5
-
-
 @pytest.mark.parametrize(
     ("name", "sentences", "compared"),
     [("jobs", "8,000", "as fast as one process for 8,000 sentences"), ("jobs_long", "24,000", "for 24,000")],
@@ -121,15 +66,6 @@ def test_processes_side_by_side(name: str, sentences: str, compared: str) -> Non
     assert row(f"{sentences} ([record]({name}.json))", *times) in table(SPEED, "\n## Processes")
     says(PERFORMANCE, f"{median(ratios):.2f} times {compared}")
     assert len({run["sha256"] for runs in rounds for run in runs}) == 1
-
-
-def test_shallow_decoders() -> None:
-    speeds = {(row["layers"], row["what"]): row["as fast"] for row in record("distillation/speed")["rows"]}
-    sentences = record("distillation/speed")["sentences"]
-    for layers, name in (("12-1", "12L-1L"), ("6-2", "6L-2L")):
-        single, together = (speeds[layers, what] for what in ("single sentences", "together"))
-        claim = f"{name} translates single sentences {single} times as fast, {sentences} together {together} times"
-        says("docs/results/distillation/README.md", claim)
 
 
 def test_core_hours_of_a_large_corpus() -> None:
@@ -184,3 +120,35 @@ def test_cost_of_other_precisions_with_kernels_in_c() -> None:
         spans = [f"{fmean(some):+.2f} ({span(some, '+.2f')})" for some in differences]
         lines.append(row(f"{corpus}, {models}", len(differences[0]), f"{of_corpus['int8'][0]['lines']:,}", *spans))
     assert table(SPEED, "(precisions_native.json)") == lines
+
+
+def test_shapes_of_batches() -> None:
+    rows = [
+        row(
+            corpus["corpus"],
+            f"`{cut['batching']}`" if cut["batching"].startswith("--") else cut["batching"],
+            f"{cut['shapes']:,}",
+            f"{100 * cut['padding']:.1f} %",
+            f"{cut['real_tokens_a_batch']:,}",
+        )
+        for corpus in record("batch_shapes")["corpora"]
+        for cut in corpus["rows"]
+    ]
+    assert table(PERFORMANCE, "(results/batch_shapes.json)") == rows
+
+
+def test_speeds_on_a_gpu_beside_other_trainings() -> None:
+    trainings = record("gpu_trainings")["trainings"]
+    speeds: dict[tuple[str, str], list[float]] = {}
+    for training in trainings:
+        for beside, speed in training["updates_a_second"].items():
+            speeds.setdefault((training["family"], beside), []).append(speed)
+    rows = [
+        row(beside, *(f"{fmean(speeds[name, beside]):.1f}" for name in ("pre_ln", "admin", "realformer")))
+        for beside in ("3", "10", "22")
+    ]
+    assert table(PERFORMANCE, "(results/gpu_trainings.json)") == rows
+    rates = [training["updates_a_second"] for training in trainings]
+    lost = max(100 - 100 * rate["10"] / rate["3"] for rate in rates if {"3", "10"} <= rate.keys())
+    says(PERFORMANCE, f"seven more trainings cost the others {lost:.0f} % at most")
+    assert [beside["layers"] for beside in record("gpu_trainings")["beside"]] == [[36, 36]] * 10

@@ -1,16 +1,68 @@
 """The pages of all residuals at three depths, and the page that chooses among them, hold the figures of the records."""
 
 import re
+from functools import cache
+from statistics import fmean
+from typing import Any
 
 import pytest
-from figures.pages import record, row, says, span, table, text
-from figures.zoo import RATES, bleu, leads, loss, significant, trained
+from figures.pages import RESULTS, record, row, says, span, table, text
 
 from realformer_nmt.model.presets import FAMILIES_BY_IDEA
 
 DEPTHS = ("6", "18", "36")
 FIVE, RESIDUALS = "docs/results/zoo_more/README.md", "docs/residuals.md"
 IDEAS = {family: idea for idea, families in FAMILIES_BY_IDEA.items() for family in families}
+Content = dict[str, Any]
+RATES = (0.001, 0.002)
+
+
+class Trained(dict[tuple[float, int], Content]):
+    """The cells of a family at one depth, by learning rate and seed."""
+
+    @property
+    def rate(self) -> float:
+        return min(RATES, key=lambda rate: loss(self.get((rate, 1))))
+
+    @property
+    def mean(self) -> str:
+        """The mean over seeds at the rate with the lower validation loss."""
+        cells = [cell for (rate, _), cell in self.items() if rate == self.rate]
+        scores = [score(cell) for cell in cells if cell["scores"]]
+        return f"{fmean(scores):.1f}" if scores else str(cells[0]["state"])
+
+
+def score(cell: Content) -> float:
+    return float(cell["scores"]["bleu"]["score"])
+
+
+def loss(cell: Content | None) -> float:
+    return float(cell["scores"]["valid_loss"]["score"]) if cell and cell["scores"] else float("inf")
+
+
+def bleu(cell: Content | None) -> str:
+    return "" if cell is None else f"{score(cell):.1f}" if cell["scores"] else str(cell["state"])
+
+
+@cache
+def trained(depth: str, five: bool = False) -> dict[str, Trained]:
+    """Return the cells of the 37 families, or of the five beside Pre-LN, at a depth."""
+    families: dict[str, Trained] = {}
+    for file in RESULTS.glob(f"zoo_more/{depth}l.json" if five else f"zoo_{depth}l/*.json"):
+        for cell in record(str(file.relative_to(RESULTS).with_suffix("")))["cells"]:
+            families.setdefault(cell["family"], Trained())[cell["axes"]["lr"], cell["seed"]] = cell
+    return families
+
+
+def significant(name: str) -> dict[str, Content]:
+    """Return the rows that differ significantly from Pre-LN, at the chosen rates where the record has both."""
+    content = record(name)
+    rows = (content["tuned"] or content)["rows"]
+    return {row["family"]: row for row in rows if row["delta"] and row["p_holm"] is not None and row["p_holm"] < 0.05}
+
+
+def leads(name: str) -> dict[str, float]:
+    return {family: row["delta"]["bleu"] for family, row in significant(name).items() if row["delta"]["bleu"] > 0}
 
 
 def named(words: str) -> set[str]:
@@ -66,14 +118,6 @@ def test_who_leads(depth: str) -> None:
     )
 
 
-def test_a_second_seed_leads_with_36_layers() -> None:
-    rows = significant("zoo_36l/second_seed").values()
-    ahead = span((row["delta"]["bleu"] for row in rows), ".1f")
-    highest = max(row["p_holm"] for row in rows)
-    assert len(rows) == 7
-    says(page("36"), f"from a second seed, too**, by {ahead} BLEU (p at most {highest:.4f}, corrected for the seven)")
-
-
 def test_who_leads_on_the_page_of_all_families() -> None:
     sentence = " ".join(text(RESIDUALS).split()).partition("in short trainings (two seeds), ")[2]
     six, deep, deeper = (leads(f"zoo_{depth}l/results").keys() for depth in DEPTHS)
@@ -82,42 +126,3 @@ def test_who_leads_on_the_page_of_all_families() -> None:
     assert "deepnorm" in deeper - deep
     behind = [row for row in significant("zoo_6l/results").values() if row["delta"]["bleu"] < 0]
     says(page("6"), f"is significantly ahead of `pre_ln` in both seeds**, {len(behind)} are behind")
-
-
-def test_second_seeds() -> None:
-    without = [family for family, cells in trained("36").items() if (RATES[1], 2) not in cells]
-    learning = [family for family in without if any(cell["scores"] for cell in trained("36")[family].values())]
-    says("recipes/zoo/README.md", f"all but {len(learning)} second seeds with 36 layers")
-
-
-def test_the_rates_that_were_chosen() -> None:
-    words = " ".join(text(RESIDUALS).split()).partition("with 36 layers it chose 1e-3 for ")[2].partition(".")[0]
-    learning = [
-        (depth, family, cells.rate)
-        for depth in DEPTHS
-        for family, cells in trained(depth).items()
-        if cells.mean != "stuck"
-    ]
-    lower = {(depth, family) for depth, family, rate in learning if rate == RATES[0]}
-    assert lower == {("36", family) for family in named(words)}
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_who_of_the_five_is_behind(depth: str) -> None:
-    (line,) = re.findall(rf"^\* with {depth} layers (.+)$", text(FIVE), re.MULTILINE)
-    behind = {family: -row["delta"]["bleu"] for family, row in significant(f"zoo_more/{depth}l").items()}
-    unnamed = trained(depth, five=True).keys() - {"pre_ln"} - named(line)
-    assert (unnamed if "all but" in line else named(line)) == behind.keys()
-    assert f"by {span(behind.values(), '.1f', ' and ' if len(behind) == 2 else ' to ')}" in line
-
-
-def test_who_of_the_five_is_not_behind() -> None:
-    tuned = [
-        {row["family"]: row["p_holm"] for row in record(f"zoo_more/{depth}l")["tuned"]["rows"]} for depth in DEPTHS
-    ]
-    first, second, third = (f"{p['lazy']:.2f}" for p in tuned)
-    says(
-        FIVE,
-        f"`lazy` differs significantly at no depth (p {first}, {second} and {third}), "
-        f"`rezero` not with 36 (p {tuned[2]['rezero']:.2f})",
-    )

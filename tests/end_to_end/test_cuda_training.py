@@ -10,7 +10,7 @@ from programs.reports import parse, updates
 from programs.runs import UPDATES, Compose, at_update, family_options
 
 FAMILIES = ["admin", "deepnorm", "post_ln", "pre_ln", "realformer", "resi_dual", "synthesizer_dense_vanilla", "mhc"]
-PRECISIONS = {"fp32": (), "bf16": ("--bf16",), "fp16": ("--fp16", "--fp16-init-scale", 4), "amp": ("--amp",)}
+PRECISIONS = {"fp32": (), "bf16": ("--bf16",), "fp16": ("--fp16", "--fp16-init-scale", 4)}
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that torch can use")
 
 

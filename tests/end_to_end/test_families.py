@@ -1,5 +1,6 @@
 """Families through their lives: train, be killed, resume, average, generate; the suite takes the representatives."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from programs.processes import run_all, said
 from programs.reports import parse, updates
 from programs.runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load, load_state
 from tiny_models.representatives import every_family
+
+PROFILE = re.compile(r"ADMIN profile of the first batch, (\w+): w = ([\d., ]+)")
 
 
 @every_family
@@ -42,3 +45,21 @@ def test_resumed_run_is_the_undisturbed_one(
     states = [load_state(path)["last_optimizer_state"]["state"] for path in (resumed, undisturbed)]
     for moments, expected_moments in zip(*(state.values() for state in states), strict=True):
         assert torch.equal(moments["exp_avg_sq"], expected_moments["exp_avg_sq"])
+
+
+def test_the_profile_of_admin_is_logged_once_and_kept(trained: Callable[[str], Trained]) -> None:
+    run = trained("realformer")
+    logged = dict(PROFILE.findall(run.killed))
+    assert len(PROFILE.findall(run.killed)) == len(logged) == 2
+    assert not PROFILE.findall(run.resumed)
+    for side in ("encoder", "decoder"):
+        first, *weights = map(float, logged[side].split(", "))
+        assert first == 1
+        for checkpoint in (at_update(run.folder / "checkpoints", 40), run.average):
+            assert profile(checkpoint, side) == pytest.approx(weights, abs=5e-4)  # logged with three digits
+    assert load(run.average)["decoder.layers.1.ffn_shortcut.delta"].abs().max() > 0.01
+
+
+def profile(checkpoint: Path, side: str) -> list[float]:
+    weights = load(checkpoint)
+    return [float(w0) for name, w0 in weights.items() if name.startswith(side) and name.endswith("_shortcut.w0")]

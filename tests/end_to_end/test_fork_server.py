@@ -112,20 +112,6 @@ def test_a_program_ends_alike(text: str, tmp_path: Path, monkeypatch: pytest.Mon
     assert files[0] == files[1]
 
 
-@in_forks
-def test_a_full_disk_is_reported_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(commands.MODULES, "bare", ("numpy",))
-    environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": ""}
-    words = ["-c", "print(1)"]
-    with Path("/dev/full").open("w") as full, (tmp_path / "stderr").open("w") as stderr:
-        done = subprocess.run([sys.executable, *words], env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
-        streams = (0, full.fileno(), stderr.fileno())
-        with fork_client.begin(commands.server("bare"), words, str(tmp_path), environment, streams) as connection:
-            assert fork_client.status(connection) == 120
-    assert done.returncode == 120
-    assert (tmp_path / "stderr").read_text() == done.stderr
-
-
 @pytest.mark.parametrize(
     ("environment", "forked"), [({}, True), ({"SHLVL": "9"}, True), ({"LOGLEVEL": "DEBUG"}, False)]
 )

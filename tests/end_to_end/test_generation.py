@@ -1,14 +1,11 @@
 """Output of fairseq-generate, fairseq-interactive and the hub interface for trained models."""
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from fairseq import checkpoint_utils
 from fixture_types import Once
 from programs.commands import fairseq as command
 from programs.processes import run_all, said
@@ -19,8 +16,8 @@ from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.models.model import TranslationModel
 
 COPIED = ("--gen-subset", "test1")  # its references are not what the models were trained for
-ROUNDED = [name for name in supported() if name != "fp32"]
 SAMPLING = ("--beam", 1, "--sampling", "--sampling-topk", 5, "--temperature", 3)
+ROUNDED = [name for name in supported() if name != "fp32"]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +36,6 @@ def translations(realformer: Path, synthesizer: Path, generate: Compose, once: O
     ensemble = f"{realformer}:{synthesizer}"
     jobs = {
         "beam": generate(realformer, "--nbest", 2, "--print-alignment", "hard"),
-        "alone": generate(realformer, "--batch-size", 1, "--print-alignment", "hard"),
         "sampled": generate(realformer, *SAMPLING, "--seed", 7),
         "sampled_again": generate(realformer, *SAMPLING, "--seed", 7),
         "sampled_otherwise": generate(realformer, *SAMPLING, "--seed", 8),
@@ -68,22 +64,6 @@ def test_nbest_are_two_in_order_of_their_scores(translations: dict[str, Translat
             assert hypothesis.score == pytest.approx(np.mean(tokens), abs=1e-4)
 
 
-def test_scores_are_those_of_the_whole_sentence_at_once(
-    translations: dict[str, Translations], realformer: Path, reversals: Path, text: Path
-) -> None:
-    """Beam search goes step by step through a cache; here each hypothesis is read in one pass, without padding."""
-    (model,), _, task = checkpoint_utils.load_model_ensemble_and_task([str(realformer)], {"data": str(reversals)})
-    model.eval()
-    words = task.source_dictionary
-    for number, source in enumerate((text / "test.src").read_text().splitlines()):
-        for hypothesis in translations["beam"].hypotheses[number]:
-            tokens, target = (words.encode_line(line).long() for line in (source, hypothesis.text))
-            previous = torch.cat([target[-1:], target[:-1]])
-            logits, _ = model(tokens[None], None, previous[None])
-            scores = logits[0].log_softmax(-1).gather(1, target[:, None]) / math.log(2)
-            assert hypothesis.score == pytest.approx(scores.mean().item(), abs=1e-5)
-
-
 def test_alignment_of_a_reversal_is_the_reversal(translations: dict[str, Translations], text: Path) -> None:
     links = correct = 0
     for number, source in enumerate((text / "test.src").read_text().split("\n")[:-1]):
@@ -92,14 +72,6 @@ def test_alignment_of_a_reversal_is_the_reversal(translations: dict[str, Transla
         links += length
         correct += len(expected & set(translations["beam"].alignments[number][0].split()))
     assert correct > 0.95 * links
-
-
-def test_padding_shifts_neither_words_nor_alignment(translations: dict[str, Translations]) -> None:
-    beam, alone = translations["beam"], translations["alone"]
-    assert beam.best == alone.best
-    assert {number: links[0] for number, links in beam.alignments.items()} == {
-        number: links[0] for number, links in alone.alignments.items()
-    }
 
 
 def test_samples_depend_on_the_seed_alone(translations: dict[str, Translations]) -> None:

@@ -54,6 +54,10 @@ def run_json(path: Path, hypotheses: list[str], lines: list[str], corpus: str = 
     return path
 
 
+def called(*words: object) -> SignificanceRequest:
+    return argv.read(SignificanceRequest, *words)
+
+
 def test_p_is_near_what_all_exchanges_of_lines_give() -> None:
     """Two systems of eight lines have 256 exchanges; p lies within four deviations of their share."""
     lines = reference(8)
@@ -70,7 +74,7 @@ def test_p_is_near_what_all_exchanges_of_lines_give() -> None:
         larger += difference([pair[0] for pair in mixed], [pair[1] for pair in mixed]) > observed - 1e-9
     exact = larger / 256
     systems = [System(name, "", hypotheses, lines, "") for name, hypotheses in (("a", one), ("b", other))]
-    (row,) = compare(systems, ["bleu"], 4000, 1)
+    (row,) = compare(systems, ["bleu"], "ar", 4000, 1, 1)
     assert 0.01 < exact < 0.99
     assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 1 / 4001
     assert row.difference == pytest.approx(
@@ -78,19 +82,20 @@ def test_p_is_near_what_all_exchanges_of_lines_give() -> None:
     )
 
 
-@pytest.mark.parametrize("unequal", [0, 1, 3])
+@pytest.mark.parametrize("unequal", [0, 1, 2, 3])
 def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> None:
     """Two of the 2^d exchanges of d lines that are not equal, all and none, reach the difference; sacreBLEU's own
     count, of those that exceed it, is as low as it can be."""
     lines = reference(60)
     other = [f"{line} x" if place < unequal else line for place, line in enumerate(lines)]
     systems = [System(str(place), "c test", text, lines, "") for place, text in enumerate((lines, other))]
-    (row,) = compare(systems, ["bleu"], 1000, 1)
-    assert row.p >= min(1.0, 2 / 2**unequal)
-    assert not row.significant
+    for test in ("ar", "bs"):
+        (row,) = compare(systems, ["bleu"], test, 1000, 1, 1)
+        assert row.p >= min(1.0, 2 / 2**unequal)
+        assert not row.significant
 
 
-@pytest.mark.parametrize(("better", "worse"), [(11, 4), (20, 10)])
+@pytest.mark.parametrize(("better", "worse"), [(11, 4), (20, 10), (4, 11)])
 def test_samples_that_equal_the_difference_count(better: int, worse: int) -> None:
     """Each unequal line changes the score by as much, so the exact p is that of the sign test."""
     lines = [" ".join(f"w{number}{letter}" for letter in "abcdef") for number in range(200)]
@@ -102,7 +107,7 @@ def test_samples_that_equal_the_difference_count(better: int, worse: int) -> Non
     tail = sum(math.comb(unequal, number) for number in range(min(better, worse) + 1))
     exact = 2 * tail / 2**unequal
     systems = [System(name, "", text, lines, "") for name, text in (("a", one), ("b", other))]
-    (row,) = compare(systems, ["bleu"], 4000, 12345)
+    (row,) = compare(systems, ["bleu"], "ar", 4000, 12345, 1)
     assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5
 
 
@@ -113,29 +118,32 @@ def test_lines_that_change_no_statistic_are_no_differences() -> None:
     other = [f"{line} z" if place < 12 else line for place, line in enumerate(lines)]
     one[50] += " y"
     systems = [System(name, "c test", text, lines, "") for name, text in (("a", one), ("b", other))]
-    (row,) = compare(systems, ["bleu"], 1000, 1)
-    assert (row.p, row.significant) == (1, False)
+    for test in ("ar", "bs"):
+        (row,) = compare(systems, ["bleu"], test, 1000, 1, 1)
+        assert (row.p, row.significant) == (1, False)
 
 
-def test_systems_of_one_score_do_not_differ() -> None:
+@pytest.mark.parametrize("test", ["ar", "bs"])
+def test_systems_of_one_score_do_not_differ(test: str) -> None:
     """No line of either has a word of the reference, so that BLEU is 0 and so is the difference of every exchange."""
     lines = reference(40)
     systems = [System(word, "c test", [f"{word} {number}" for number in range(40)], lines, "") for word in "yz"]
-    (row,) = compare(systems, ["bleu"], 500, 1)
+    (row,) = compare(systems, ["bleu"], test, 500, 1, 1)
     assert (row.difference, row.p, row.significant) == (0, 1, False)
 
 
-def test_p_is_that_of_the_sacrebleu_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("test", "flag"), [("ar", "--paired-ar"), ("bs", "--paired-bs")])
+def test_p_is_that_of_the_sacrebleu_command(tmp_path: Path, test: str, flag: str) -> None:
     lines = reference(60)
     runs = [
         run_json(tmp_path / f"{part}.json", spoilt(lines, part, seed), lines)
         for seed, part in enumerate([0.2, 0.22, 0.4])
     ]
     systems = [tested_system.read(path) for path in runs]
-    rows = compare(systems, ["bleu", "chrf"], 300, 9)
+    rows = compare(systems, ["bleu", "chrf"], test, 300, 9, 1)
     program = Path(sysconfig.get_path("scripts"), "sacrebleu")
     files = [path.with_suffix(".hypotheses") for path in runs]
-    flags = ["-m", "bleu", "chrf", "--paired-ar", "--paired-ar-n", "300", "-f", "text", "-w", "4"]
+    flags = ["-m", "bleu", "chrf", flag, f"{flag}-n", "300", "-f", "text", "-w", "4"]
     command = [program, runs[0].with_suffix(".reference"), "-i", *files, *flags]
     environment = {**os.environ, "SACREBLEU_SEED": "9"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -163,11 +171,13 @@ def test_the_smallest_p_is_a_bound(tmp_path: Path) -> None:
 def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
     lines = reference(5)
     one = run_json(tmp_path / "one.json", lines, lines, "wmt14_en_de")
+    fewer = run_json(tmp_path / "fewer.json", lines[:4], lines[:4])
     other = run_json(tmp_path / "other.json", lines, lines[::-1], "wmt14_en_fr")
     changed = run_json(tmp_path / "changed.json", lines, lines)
     changed.with_suffix(".hypotheses").write_text("\n" * 5)
     (tmp_path / "else.json").write_text('{"scores": {}}')
     for runs, message in [
+        ([one, fewer], r"fewer\.json has 4 lines, .*one\.json 5: compare runs on one test set"),
         ([one, other], r"other\.json has another reference \(wmt14_en_fr test\) than .*one\.json \(wmt14_en_de test\)"),
         (
             [one, changed],
@@ -183,7 +193,9 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
         ([one, tmp_path], r"run\.json: no such file; `realformer-nmt score` writes it"),
     ]:
         with pytest.raises(UserError, match=message):
-            significance.run(argv.read(SignificanceRequest, *runs))
+            significance.run(called(*runs))
+    with pytest.raises(UserError, match="--seed 0: sacreBLEU needs 1 or more"):
+        compare([System("", "", lines, lines, "")] * 2, ["bleu"], "ar", 10, 0, 1)
 
 
 def scored_by(model: str, name: str, segments: list[float], lines: list[str]) -> System:
@@ -200,18 +212,18 @@ def test_a_neural_metric_is_tested_by_its_scores_of_segments() -> None:
     signs = np.array(list(itertools.product([-1, 1], repeat=8)))
     means = np.abs(signs @ (other - one)) / 8
     exact = float((means > abs((other - one).mean()) + 1e-9).mean())
-    (row,) = compare(systems, ["comet"], 4000, 1)
+    (row,) = compare(systems, ["comet"], "ar", 4000, 1, 1)
     assert (row.metric, row.score) == ("COMET x 100", pytest.approx(other.mean()))
     assert row.difference == pytest.approx((other - one).mean())
     assert 0.01 < exact < 0.99
     assert abs(row.p - exact) < 4 * (exact * (1 - exact) / 4000) ** 0.5 + 2 / 256
-    assert compare(systems, ["bleu", "comet"], 4000, 1)[1].p == row.p
+    assert compare(systems, ["bleu", "comet"], "ar", 4000, 1, 1)[1].p == row.p
 
 
 def test_scores_of_other_models_or_of_no_segments_are_not_tested() -> None:
     lines = reference(3)
     systems = [scored_by(model, model, [1.0, 2, 3], lines) for model in ("aaa", "bbb")]
     with pytest.raises(UserError, match=r"bbb was scored by another comet model \(bbb\) than aaa \(aaa\): score both"):
-        compare(systems, ["comet"], 10, 1)
+        compare(systems, ["comet"], "ar", 10, 1, 1)
     with pytest.raises(UserError, match="c has no scores of segments in comet: `score --comet MODEL` keeps them"):
-        compare([systems[0], System("c", "", lines, lines, "")], ["comet"], 10, 1)
+        compare([systems[0], System("c", "", lines, lines, "")], ["comet"], "ar", 10, 1, 1)

@@ -94,6 +94,7 @@ def test_a_weight_of_0_is_refused_by_its_name(tmp_path: Path) -> None:
         (("post", "none", "random+dot", "none"), r"--score-source random\+dot"),
         (("pre", "deepnorm", "dot", "none"), "--residual-scaling deepnorm"),
         (("post", "none", "dot", "none", "rms"), "--norm rms"),
+        (("post", "none", "dot", "none", "layer", "gated"), "--heads gated"),
     ],
 )
 def test_what_has_no_plain_form_is_refused_by_its_part(parts: tuple[str, ...], option: str, tmp_path: Path) -> None:

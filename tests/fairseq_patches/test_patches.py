@@ -3,59 +3,30 @@
 A test of a stock answer that fails has good news: upstream no longer needs the fix that it names.
 """
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import torch
-from fixture_types import Command, Once
-from programs.stock_runs import TINY, load
+from fixture_types import Command
+from programs.stock_runs import TINY
 
 from realformer_nmt.fairseq_patches.messages import quiet
 
 ANSWERS = {  # probe: patch, stock fairseq's answer, the patched one's
     "sentences_batched": ("keep_last_batch", 200, 203),
-    "lengths_in_two_buckets": ("cut_lengths_into_buckets", "fails", [4, 12]),
-    "bpe_of_characters": ("offer_bytes_and_characters", "fails", "characters"),
     "tpu_of_bf16": ("train_in_bf16_without_tpu", [True, True], [False, True]),
-    "product_under_amp_on_a_cpu": ("amp.autocast_train_steps", "torch.float32", "torch.bfloat16"),
-    "product_of_languages_under_amp_on_a_cpu": ("amp.autocast_train_steps", "torch.float32", "torch.bfloat16"),
-    "warnings_of_amp_on_a_cpu": ("quieten_warnings", 2, 0),
-    "infinite_gradient_under_amp_on_a_cpu": (
-        "amp.end_where_no_scale_is_left",
-        "AttributeError",
-        "FloatingPointError",
-    ),
-    "step_under_a_scale_of_amp": ("amp.undo_the_loss_scale_once", 0.0078, 1.0),  # 1 / 128
-    "scales_of_amp": ("amp.take_the_options_of_the_loss_scale", [128, 128, 128], [64, 64, 128]),
-    "scale_of_amp_resumed": ("amp.resume_with_the_loss_scale", [128, 0], [8192, 5]),
     "fp32_weights_resumed": ("resume_with_the_fp32_weights", False, True),
     "lines_logged_in_three_epochs": ("log_each_line_once", [1, 2, 3], [1, 1, 1]),
     "root_logger_level": ("quieten_root_logger", 10, 20),
     "warnings_shown": ("quieten_warnings", ["FutureWarning", "UserWarning"], ["UserWarning"]),
     "good_loads_and_bad_does_not_run": ("read_checkpoints_safely", False, True),
     "model_on_the_cpu": ("wrap_models_on_the_cpu", "fails", "ModuleProxyWrapper"),
-    "list_gathered": ("gather_lists_on_the_cpu", "fails", [{"sentences": 3}]),
-    "empty_batch_validated": ("validate_uneven_shares", "fails", [0.0, 0, {}]),
-    "averaged": ("average_tied_weights_once", [0.5, 0.75, 2.0], [0.5, 0.5, 3.0]),
-    "averaged_in_half_precision": ("copy_other_state", [0.5, 0.5, 2.0], [0.5, 0.5, 3.0]),
-    "updates_averaged_once_resumed": ("average_after_the_same_updates", [5, 7], [4, 6]),
-    "flag_in_average": ("copy_other_state", "fails", True),
 }
-ALLOWED = ("numpy_of_either_version_loads", "broadcast_state_loads")
-
-
-class Run(NamedTuple):
-    log: str
-    stderr: str
-    folder: Path
 
 
 Answers = Callable[[str], dict[str, Any]]
-Runs = Callable[[str], Run]
 
 
 @pytest.mark.parametrize("probe", ANSWERS)
@@ -72,88 +43,26 @@ def test_stock_fairseq_still_needs_the_patch(compat_answers: Answers, probe: str
     )
 
 
-@pytest.mark.parametrize("probe", ALLOWED)
-def test_what_checkpoints_hold_is_allowed(compat_answers: Answers, probe: str) -> None:
-    assert compat_answers("patched")[probe] is True
+def errors_of_training(fairseq: Command, corpus: Path, folder: Path, *options: object) -> str:
+    """Return what 30 updates with a validation write to stderr."""
+    updates = ("--max-tokens-valid", 4000, "--max-update", 30)
+    return fairseq("train", corpus, *TINY, *updates, *options, "--save-dir", folder).stderr
 
 
-@pytest.fixture(scope="session")
-def run(once: Once, fairseq: Command, toy_corpus: Path, user_dir: Path) -> Runs:
-    """run("stock" or "patched") -> 30 updates, one into the second epoch, with validation."""
-    averaging = ("--store-ema", "--ema-decay", 0.5, "--save-interval-updates", 28)
-
-    def run(which: str) -> Run:
-        def train(folder: Path) -> None:
-            plug_in = ("--user-dir", user_dir) if which == "patched" else ()
-            done = fairseq(
-                *("train", toy_corpus, *plug_in, *TINY, *averaging, "--max-tokens-valid", 4000, "--max-update", 30),
-                *("--save-dir", folder),
-            )
-            (folder / "run.json").write_text(json.dumps([done.stdout, done.stderr]))
-
-        folder = once(f"compat_run_{which}", train)
-        return Run(*json.loads((folder / "run.json").read_text()), folder)
-
-    return run
-
-
-def test_training_says_nothing_but_its_log(run: Runs) -> None:
-    assert run("patched").stderr == ""
+def test_training_says_nothing_but_its_log(fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
+    assert errors_of_training(fairseq, toy_corpus, tmp_path, "--user-dir", user_dir) == ""
 
 
 @pytest.mark.stock
-def test_stock_fairseq_still_says_what_nobody_can_act_on(run: Runs) -> None:
-    not_always = {  # on many ranks only; not by torch 2.4; as a DeprecationWarning, which Python hides; by --amp
+def test_stock_fairseq_still_says_what_nobody_can_act_on(fairseq: Command, toy_corpus: Path, tmp_path: Path) -> None:
+    not_always = {  # on many ranks only; not by torch 2.4; as a DeprecationWarning, which Python hides
         r"`broadcast_buffers` is deprecated",
         r"'pin_memory' argument is set as true but no accelerator is found",
         r"`torch\.jit\.script` is deprecated",
-        r"CUDA is not available or torch_xla is imported\. Disabling autocast",
-        r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available",
     }
-    unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, run("stock").stderr)}
+    stderr = errors_of_training(fairseq, toy_corpus, tmp_path)
+    unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, stderr)}
     assert unsaid <= not_always, "quieten_warnings need not filter these any more"
-
-
-def sentences_per_batch(log: str) -> float:
-    per_batch = re.findall(r"valid on 'valid' subset .* bsz (\S+)", log)
-    assert len(set(per_batch)) == 1
-    return float(per_batch[0])
-
-
-def test_validation_in_training_keeps_the_last_batch(run: Runs) -> None:
-    assert sentences_per_batch(run("patched").log) == 203 / 2  # 200 and 3
-
-
-@pytest.mark.stock
-def test_stock_fairseq_still_drops_the_last_batch(run: Runs) -> None:
-    assert sentences_per_batch(run("stock").log) == 200, "keep_last_batch can go"
-
-
-def error_of_average(folder: Path) -> float:
-    """Update 29 ends the first epoch, 30 the run: average_30 = average_29 / 2 + weight_30 / 2."""
-    before, after = (load(folder / f"checkpoint{name}.pt") for name in (1, "_last"))
-    name = "decoder.output_projection.weight"
-    expected = before["extra_state"]["ema"][name] / 2 + after["model"][name] / 2
-    return (after["extra_state"]["ema"][name] - expected).abs().max().item()
-
-
-def test_moving_average_of_tied_embeddings(run: Runs) -> None:
-    assert error_of_average(run("patched").folder) < 1e-7
-
-
-@pytest.mark.stock
-def test_stock_fairseq_still_averages_tied_embeddings_twice(run: Runs) -> None:
-    assert error_of_average(run("stock").folder) > 1e-4, "average_tied_weights_once can go"
-
-
-def test_bf16_trains_on_this_machine(fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
-    arguments = (toy_corpus, "--user-dir", user_dir, *TINY, "--bf16", "--max-update", 5, "--disable-validation")
-    done = fairseq("train", *arguments, "--save-dir", tmp_path)
-    assert done.returncode == 0, done.stderr
-    model = load(tmp_path / "checkpoint_last.pt")["model"]  # fairseq saves it as float32, of the same values
-    assert all(torch.equal(tensor, tensor.bfloat16().float()) for tensor in model.values())
-    losses = [float(loss) for loss in re.findall(r"loss=([\d.]+)", done.stdout)]
-    assert losses[-1] < losses[0]
 
 
 # The thread that prefetches batches has 1,400 still to do when the training ends

@@ -18,31 +18,20 @@ def test_it_knows_an_intel() -> None:
     assert matmul.onednn_leads(CPU) == ("GenuineIntel" not in cpu_info)
 
 
+X, D_Y = torch.randn(3, 4, 12).transpose(0, 1), torch.randn(4, 3, 1)
+IN_MEMORY = {  # inputs, gradients of outputs
+    **{f"{shape}": (torch.randn(*shape, 6), torch.randn(*shape, 7)) for shape in ((), (5,), (2, 3), (2, 1, 4))},
+    "strided": (X[..., ::2], D_Y.expand(4, 3, 7)),
+    "repeated": (torch.randn(1, 6).expand(4, 6), torch.randn(7, 4).t()),
+}
+
+
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (2, 1, 4)])
-def test_values_and_gradients_are_torchs(shape: tuple[int, ...], bias: bool) -> None:
-    layer, x = nn.Linear(6, 7, bias=bias), torch.randn(*shape, 6, requires_grad=True)
-    inputs = (x, *layer.parameters())
-    actual = Product.apply(x, layer.weight, layer.bias)
-    expected = layer(x)
-    torch.testing.assert_close(actual, expected)
-    d_y = torch.randn_like(expected)
-    for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (actual, expected)), strict=True):
-        torch.testing.assert_close(one, other)
-
-
-@pytest.mark.parametrize(
-    ("x", "d_y"),
-    [
-        (torch.randn(3, 4, 12).transpose(0, 1)[..., ::2], torch.randn(4, 3, 1).expand(4, 3, 7)),
-        (torch.randn(1, 6).expand(4, 6), torch.randn(7, 4).t()),
-    ],
-    ids=["strided", "repeated"],
-)
-def test_no_matter_how_they_lie_in_memory(x: torch.Tensor, d_y: torch.Tensor) -> None:
-    layer = nn.Linear(6, 7)
+@pytest.mark.parametrize(("x", "d_y"), IN_MEMORY.values(), ids=IN_MEMORY)
+def test_values_and_gradients_are_torchs(x: torch.Tensor, d_y: torch.Tensor, bias: bool) -> None:
+    layer = nn.Linear(6, 7, bias=bias)
     inputs = (x.detach().requires_grad_(), *layer.parameters())
-    actual, expected = Product.apply(*inputs), layer(inputs[0])
+    actual, expected = Product.apply(inputs[0], layer.weight, layer.bias), layer(inputs[0])
     torch.testing.assert_close(actual, expected)
     for one, other in zip(*(torch.autograd.grad(y, inputs, d_y) for y in (actual, expected)), strict=True):
         torch.testing.assert_close(one, other)

@@ -28,10 +28,8 @@ needs_bf16 = pytest.mark.skipif("bf16" not in precision.supported(), reason="the
 
 
 @needs_int8
-@pytest.mark.parametrize("library", ["fbgemm", "onednn"])
-@pytest.mark.parametrize("rows", [1, 4, int8.FEW + 8])
-def test_int8_is_the_product_of_rounded_rows(rows: int, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(int8, "_fbgemm_leads", lambda: library == "fbgemm")
+@pytest.mark.parametrize("rows", [1, 4, 40])
+def test_int8_is_the_product_of_rounded_rows(rows: int) -> None:
     chance = torch.Generator().manual_seed(rows)
     x, weight, bias = (torch.randn(*shape, generator=chance) for shape in ((rows, 96), (33, 96), (33,)))
     product = int8.Int8(weight, bias)((x * 10)[None])[0]
@@ -53,20 +51,8 @@ def test_a_row_in_int8_depends_on_no_other(hidden: str, monkeypatch: pytest.Monk
 
 
 @needs_int8
-def test_it_changes_its_library_when_many_rows_come() -> None:
-    weight, x = torch.randn(33, 96), torch.randn(int8.FEW + 8, 96)
-    product = int8.Int8(weight, None)
-    alone = torch.cat([product(row[None]) for row in x])
-    together = product(x)
-    again = torch.cat([product(row[None]) for row in x])
-    torch.testing.assert_close(again, together, rtol=1e-5, atol=1e-5)
-    unit = (x.abs().amax(1, True) / 127) * weight.abs().amax()  # what a number that is rounded the other way changes
-    assert ((together - alone).abs() <= unit + 1e-4).all()
-
-
-@needs_int8
 @pytest.mark.parametrize("hidden", ["", "0"])
-@pytest.mark.parametrize("rows", [2, int8.FEW + 8])
+@pytest.mark.parametrize("rows", [2, 40])
 def test_a_row_of_zeros_gives_the_bias(rows: int, hidden: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HIDDEN, hidden)
     product = precision.FORMS["int8"](torch.randn(9, 32), torch.arange(9.0))

@@ -5,7 +5,6 @@ import torch
 from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor, nn
 
-from realformer_nmt.checkpoints.files.checkpoint_fields import choices
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.norms import NORMS, DynamicTanh, LayerNorm, RMSNorm, ScaleNorm
 from realformer_nmt.serving import served_models
@@ -105,9 +104,8 @@ def test_an_unknown_norm_and_a_stream_that_would_overflow_are_refused() -> None:
         build(norm="none", **deep)
 
 
-def test_a_checkpoint_from_before_the_option_has_layer_norms() -> None:
+def test_a_family_is_named_with_its_norm() -> None:
     options = {"residual_topology": "pre", "residual_scaling": "none", "score_source": "dot", "score_carry": "none"}
-    assert choices({"cfg": {"model": options}})["norm"] == "layer"
-    assert served_models.family(options) == served_models.family({**options, "norm": "layer"}) == "pre_ln"
+    assert served_models.family({**options, "norm": "layer"}) == "pre_ln"
     assert served_models.family({**options, "norm": "scale"}) == "scale_norm"
     assert served_models.family({**options, "norm": "rms"}) == "pre none dot none rms"

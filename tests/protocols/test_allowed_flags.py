@@ -13,7 +13,7 @@ from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 from realformer_nmt.protocols import protocol
-from realformer_nmt.protocols.allowed_flags import ALLOWED, check_harmless
+from realformer_nmt.protocols.allowed_flags import ALLOWED, check_flags
 
 CODE = ["user-dir", "user_dir", "user-d", "user", "use", "user-dir=/x", "-user-dir", "user-dir ", "USER-DIR", ""]
 FILES = ["save-dir", "restore-file", "finetune-from-model", "log-file", "tensorboard-logdir", "plasma-path", "data"]
@@ -57,7 +57,7 @@ def test_a_value_is_a_number_or_a_word(name: str, value: str) -> None:
     """Behind a switch, a word that begins as a flag would be one."""
     for setting in (value, [value]):
         with pytest.raises(ValueError, match=f"--{name} "):
-            check_harmless({name: setting})
+            check_flags({name: setting}, {})
 
 
 @pytest.mark.parametrize(

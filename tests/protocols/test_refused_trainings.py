@@ -41,14 +41,6 @@ def test_what_cannot_be_is_refused(tmp_path: Path, capsys: Any, options: list[ob
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("flag", ["memory-efficient-bf16", "memory-efficient-fp16", "amp", "fp16"])
-def test_the_precision_of_a_protocol_is_refused(flag: str, tmp_path: Path, capsys: Any) -> None:
-    file = tmp_path / "own.toml"
-    file.write_text(f'base = "small"\n[train]\n{flag} = true\n')
-    assert main(["train", *train_options(tmp_path, "--protocol", file), "--dry-run"]) == 1
-    assert f"own.toml: train: {flag} is set by --precision of the command; leave it out" in capsys.readouterr().err
-
-
 def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
     model = tmp_path / "run" / "checkpoints" / "checkpoint_last.pt"
     model.parent.mkdir(parents=True)

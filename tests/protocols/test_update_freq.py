@@ -12,27 +12,6 @@ from realformer_nmt.protocols.update_freq import update_freq
 COUNTS = st.integers(1, 40)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "gpus", "max_tokens", "expected"),
-    [  # the papers' machines, and others
-        (32_768, 4, 8192, 1),
-        (32_768, 1, 8192, 4),
-        (32_768, 8, 4096, 1),
-        (640_000, 8, 8000, 10),
-        (640_000, 16, 8000, 5),
-        (1_280_000, 16, 5000, 16),
-        (1_280_000, 1, 5000, 256),
-    ],
-)
-def test_the_papers_steps(tokens: int, gpus: int, max_tokens: int, expected: int) -> None:
-    assert update_freq(tokens, gpus, max_tokens) == expected
-
-
-@given(gpus=COUNTS, max_tokens=st.integers(1, 9000), freq=COUNTS)
-def test_every_product_is_found_again(gpus: int, max_tokens: int, freq: int) -> None:
-    assert update_freq(gpus * max_tokens * freq, gpus, max_tokens) == freq
-
-
 @given(tokens=st.integers(1, 50_000), gpus=COUNTS, max_tokens=st.integers(1, 9000))
 def test_what_does_not_divide_is_refused_and_what_is_named_does(tokens: int, gpus: int, max_tokens: int) -> None:
     if tokens % (gpus * max_tokens) == 0:
@@ -54,9 +33,3 @@ def test_the_nearest_are_named() -> None:
         update_freq(32_768, 3, 8192)
     with pytest.raises(UserError, match="use --max-tokens 2048 or --max-tokens 4096, or"):
         update_freq(32_768, 4, 3000)
-
-
-@pytest.mark.parametrize("wrong", [(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, -1, 1)])
-def test_nothing_is_no_batch(wrong: tuple[int, int, int]) -> None:
-    with pytest.raises(UserError, match="allowed is 1 or more of each"):
-        update_freq(*wrong)

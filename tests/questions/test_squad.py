@@ -40,7 +40,7 @@ def test_both_versions_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (("data",), {}, r"data is no list"),
+        (("data",), {}, r"holds no question"),
         (("data", 0), "text", r"has an unexpected format"),
         ((*QUESTIONS, 0, "id"), 7, r"has an unexpected format: Expected `str`, got `int`"),
         ((*ANSWER, "answer_start"), True, r"has an unexpected format: Expected `int`, got `bool`"),

@@ -47,9 +47,3 @@ def test_the_two_models_differ_in_their_data_alone(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     assert both == {**alone, "data": f"{out}/data/data-bin", "folder": f"{out}/with"}
     assert alone["data"] == f"{out}/pairs_data/data-bin"
-
-
-def test_nothing_is_trained_on_what_was_not_translated(tmp_path: Path) -> None:
-    demo(tmp_path)
-    status, commands = run("back_translation", tmp_path, str(PAIRS), failing="translate")
-    assert (status != 0, [words[0] for words in commands]) == (True, ["prepare", "train", "translate"])

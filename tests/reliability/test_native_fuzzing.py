@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from reliability import native_build, native_fuzzing
-from reliability.native_known import KNOWN
+from reliability.native_odd import KNOWN
 from reliability.trainings import FailedError
 
 pytestmark = pytest.mark.skipif(native_build.sanitiser() is None, reason="gcc's sanitisers are not installed")
 CHECK = "if (a->failed || !t->there || !memcmp(t->size, sizes, dimensions * sizeof *sizes)) return;"
 
 
-def test_odd_calls_are_refused_and_others_compute_what_torch_does(tmp_path: Path) -> None:
+def test_odd_calls_are_refused_and_others_return(tmp_path: Path) -> None:
     calls = len(KNOWN) + 200
-    figures = native_fuzzing.attack(tmp_path / "build", calls, native_fuzzing.SEED)
+    figures = native_fuzzing.attack(tmp_path / "build", calls)
     assert figures["computed"] + figures["refused"] == calls
     assert figures["refused"] > len(KNOWN)
     assert figures["computed"] > 50
@@ -31,5 +31,5 @@ def test_a_kernel_that_trusts_its_caller_is_found(tmp_path: Path, monkeypatch: p
         (sources / path.name).write_text(text.replace(CHECK, "return;"), encoding="utf-8")
     built = native_build.build(tmp_path / "build", sources)
     monkeypatch.setattr(native_fuzzing, "build", lambda _folder: built)
-    with pytest.raises(FailedError, match=r"calls of kernels: (.|\n)*a short bias(.|\n)*heap-buffer-overflow"):
-        native_fuzzing.attack(tmp_path / "build", len(KNOWN), native_fuzzing.SEED)
+    with pytest.raises(FailedError, match=r"call \d+, \w+(.|\n)*heap-buffer-overflow"):
+        native_fuzzing.attack(tmp_path / "build", len(KNOWN))

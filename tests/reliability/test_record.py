@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from reliability import inputs, record
+from reliability import record
 from reliability.__main__ import TRIALS
 
 ABOUT = {"processor": "a CPU, 2 cores", "system": "Linux 6", "when": "2026-11-20", "versions": {"torch": "2.13.0"}}
@@ -37,7 +37,3 @@ def test_the_page_has_a_title_for_every_trial() -> None:
 
 def test_the_page_has_room_for_the_figures() -> None:
     assert record.GENERATED.search(record.PAGE.read_text())
-
-
-def test_every_table_of_mistakes_is_a_file() -> None:
-    assert all((record.REPOSITORY / file).is_file() for file in inputs.TABLES.values())

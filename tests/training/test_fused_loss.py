@@ -132,12 +132,6 @@ def test_equals_fairseqs_criterion(
         assert error <= their_error + 1e-6 * scale, name
 
 
-def test_metrics_are_fairseqs(task: SimpleNamespace) -> None:
-    stock, fused = (criterion(task, f"label_smoothed_cross_entropy{end}") for end in ("", "_fused"))
-    assert fused.reduce_metrics.__func__ is stock.reduce_metrics.__func__
-    assert fused.logging_outputs_can_be_summed() is stock.logging_outputs_can_be_summed() is True
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_sums_in_fp32(dtype: torch.dtype) -> None:
     """fairseq's loss, too, turns all logits into fp32 first; the gradient is rounded once, to the logits' type."""

@@ -1,12 +1,9 @@
 """The linear schedule, built by fairseq from its command line, against numbers worked out by hand."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from fairseq import optim
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, build_lr_scheduler
-from fixture_types import Command
 from programs.fairseq_config import configured
 
 
@@ -60,15 +57,3 @@ def test_line_through_numbers_worked_out_by_hand(flags: str, expected: dict[int,
 def test_impossible_lines_are_refused(flags: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         schedule(*flags.split())
-
-
-def test_a_run_of_epochs_is_refused_with_the_option_to_pass(
-    fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
-) -> None:
-    size = "--encoder-layers 1 --decoder-layers 1 --encoder-embed-dim 8 --encoder-ffn-embed-dim 8 --max-tokens 500"
-    parts = "--arch transformer --optimizer radam --lr 1e-3 --lr-scheduler linear --max-epoch 2 --cpu"
-    flags = ["--user-dir", user_dir, *size.split(), *parts.split(), "--save-dir", tmp_path]
-    done = fairseq("train", toy_corpus, *flags)
-    assert done.returncode != 0
-    assert "pass --total-num-update N or --max-update N (--max-epoch alone" in done.stderr
-    assert not list(tmp_path.glob("*.pt"))

@@ -1,7 +1,6 @@
 """RAdam inside fairseq: low precision, flat parameters, saved state, many ranks."""
 
 import io
-from pathlib import Path
 
 import pytest
 import torch
@@ -108,23 +107,3 @@ def test_goes_on_bit_by_bit_from_a_saved_state(dtype: torch.dtype) -> None:
     assert all(torch.equal(mine, other) for mine, other in zip(weights, resumed_parameters, strict=True))
     for mine, other in zip(weights, resumed_parameters, strict=True):
         assert torch.equal(optimizer.optimizer.state[mine]["exp_avg_sq"], resumed.optimizer.state[other]["exp_avg_sq"])
-
-
-def average_on_one_rank(rank: int, folder: Path) -> None:
-    torch.distributed.init_process_group("gloo", init_method=f"file://{folder / 'store'}", rank=rank, world_size=2)
-    parameter = torch.nn.Parameter(torch.zeros(3))
-    optimizer = optim.build_optimizer(configured("--optimizer", "radam", "--lr", 0.01).optimizer, [parameter])
-    parameter.grad = torch.full((3,), float(2 * rank + 1))  # 1 and 3
-    optimizer.step()
-    optimizer.average_params()
-    state = optimizer.optimizer.state[parameter]
-    torch.save({name: state[name] for name in ("exp_avg", "exp_avg_sq")}, folder / f"rank{rank}.pt")
-
-
-def test_bmuf_gets_the_mean_of_every_ranks_state(tmp_path: Path) -> None:
-    # forks, which import once
-    torch.multiprocessing.start_processes(average_on_one_rank, (tmp_path,), nprocs=2, start_method="fork")
-    for rank in range(2):
-        state = torch.load(tmp_path / f"rank{rank}.pt")
-        torch.testing.assert_close(state["exp_avg"], torch.full((3,), 0.1 * (1 + 3) / 2))
-        torch.testing.assert_close(state["exp_avg_sq"], torch.full((3,), 0.001 * (1 + 9) / 2))

@@ -16,10 +16,10 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_options import CRITERIA, SMOOTHED
 from realformer_nmt.tasks import TASKS
 
 Fields = dict[str, object]  # settings by their names
-SMOOTHED = "label_smoothed_cross_entropy"
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "model": (
         *dict.fromkeys(model for task in TASKS.values() for model in task.models),
@@ -28,9 +28,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "task": (*TASKS, "multilingual_translation", "translation_multi_simple_epoch"),
     "criterion": (
-        "cross_entropy",
-        SMOOTHED,
-        f"{SMOOTHED}_fused",
+        *CRITERIA,
         f"{SMOOTHED}_with_alignment",
         "adaptive_loss",
         *(task.criterion for task in TASKS.values() if task.criterion),
@@ -38,7 +36,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "bpe": ("subword_nmt", "sentencepiece", "fastbpe", "characters", "bytes"),
     "tokenizer": ("moses", "nltk", "space"),
 }
-LATER = ("decoding_precision",)  # options of models that older checkpoints do not have
+PACKAGES = ("fairseq", "realformer_nmt")
 # The settings that may hold the name of a group's component: newer checkpoints have _name, older ones the option
 NAME_FIELDS = {"model": ("_name", "arch"), **{group: ("_name", group) for group in KNOWN if group != "model"}}
 
@@ -59,7 +57,7 @@ def check_known(group: str, name: object) -> type:
     """Return the component of a name; refuse names that are neither in KNOWN nor registered by a plug-in."""
     component = registry(group).get(name) if isinstance(name, str) else None
     base = ARCH_MODEL_NAME_REGISTRY.get(name, name) if group == "model" and isinstance(name, str) else name
-    if component is None or not (base in KNOWN[group] or is_of_plug_in(component)):
+    if component is None or not (base in KNOWN[group] or component.__module__.partition(".")[0] != "fairseq"):
         allowed = f"{', '.join(KNOWN[group])}, or one of your own --user-dir"
         raise SettingsError(f"asks for the {group} {str(name)[:80]!r}; a checkpoint may ask for {allowed}")
     return component
@@ -73,8 +71,13 @@ def registry(group: str) -> Mapping[str, type]:
     return registered
 
 
-def is_of_plug_in(component: type) -> bool:
-    return component.__module__.split(".")[0] != "fairseq"
+def is_own(component: type) -> bool:
+    """Tell whether a component is the user's own: neither fairseq's nor of this package."""
+    return component.__module__.partition(".")[0] not in PACKAGES
+
+
+def own_components(group: str) -> Mapping[str, type]:
+    return {name: component for name, component in registry(group).items() if is_own(component)}
 
 
 def dataclass_fields(component: type) -> tuple[dataclasses.Field[Any], ...] | None:
@@ -95,32 +98,5 @@ def declared(component: type) -> frozenset[str]:
 
 
 def required_settings(component: type) -> Fields:
-    """Return "???" for each setting that the user must give, such as the file with a BPE's codes.
-
-    "???" is omegaconf's mark of a missing value.
-    """
+    """Return "???", omegaconf's mark of a missing value, for what the user must give, such as a file of BPE's codes."""
     return {field.name: "???" for field in dataclass_fields(component) or () if field.default == "???"}
-
-
-def defaults_of_later_options(component: type) -> Fields:
-    """Return the defaults of options that older checkpoints do not have.
-
-    --model-overrides can only change options that are there.
-    """
-    return {field.name: field.default for field in dataclass_fields(component) or () if field.name in LATER}
-
-
-def declared_types(component: type) -> Mapping[str, type]:
-    """Return the types of the settings whose type is bool, int, float or str."""
-    fields = dataclass_fields(component) or ()
-    return {field.name: kind for field in fields if (kind := simple_type(field))}
-
-
-def simple_type(field: dataclasses.Field[Any]) -> type | None:
-    """Return bool, int, float or str for a field that is declared so, or else has such a default; None for others.
-
-    The declaration comes first, since some of fairseq's floats have an int for a default.
-    """
-    if isinstance(field.default, str) and "${" in field.default:
-        return None  # the value of another option, of any type
-    return next((kind for kind in (field.type, type(field.default)) if kind in (bool, int, float, str)), None)

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Container, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,41 +11,22 @@ import torch
 from realformer_nmt.checkpoints.files import reading
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.model.part_names import FAMILY_OPTIONS
-from realformer_nmt.model.parts import PARTS
+from realformer_nmt.model.config import TranslationConfig
+from realformer_nmt.model.part_names import PART_NAMES, with_heads
 
 Options = Mapping[str, object]  # settings by their names, of any type that a file may hold
-# The options that decide what a model computes; others, such as dropout, only matter in training
+PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens")
+# Options that only matter in training, or in memory
+WITHOUT_EFFECT = {
+    *("_name", "dropout", "attention_dropout", "activation_dropout", "encoder_layerdrop", "decoder_layerdrop"),
+    *("carry_embeddings", "checkpoint_activations", "decoding_precision"),
+    *("max_source_positions", "max_target_positions"),
+}
+# The options that decide what a model computes; the last two are fairseq's own
 CHOICES = (
-    *FAMILY_OPTIONS,
-    "score_length",
-    "encoder_layers",
-    "encoder_embed_dim",
-    "encoder_ffn_embed_dim",
-    "decoder_layers",
-    "decoder_embed_dim",
-    "decoder_ffn_embed_dim",
-    "encoder_attention_heads",
-    "encoder_learned_pos",
-    "decoder_attention_heads",
-    "decoder_learned_pos",
-    "encoder_attention_pattern",
-    "encoder_window",
-    "encoder_global_tokens",
-    "encoder_relative_positions",
-    "encoder_normalize_before",
-    "decoder_normalize_before",
-    "activation_fn",
-    "layernorm_embedding",
-    "no_scale_embedding",
-    "no_token_positional_embeddings",
-    "share_decoder_input_output_embed",
-    "share_all_embeddings",
+    *(field.name for field in fields(TranslationConfig) if field.name not in WITHOUT_EFFECT),
+    *("encoder_normalize_before", "decoder_normalize_before"),
 )
-
-# What models do whose checkpoints are older than these options
-PATTERNS = {"encoder_attention_pattern": "full", "encoder_window": 128, "encoder_global_tokens": 16}
-BEFORE = {**PATTERNS, "encoder_relative_positions": 0, "norm": "layer"}
 
 
 def load(path: Path, unread: Container[str] = ("last_optimizer_state",)) -> Checkpoint:
@@ -65,16 +47,16 @@ def without_weights(path: Path) -> Checkpoint:
 
 def options(state: Checkpoint) -> Options:
     """Return the model's options, whether a dataclass, a Namespace or an older fairseq stored them."""
-    return table(table(state.get("cfg")).get("model")) or table(state.get("args"))
+    return with_heads(table(table(state.get("cfg")).get("model")) or table(state.get("args")))
 
 
 def of_this_package(state: Checkpoint) -> bool:
-    return PARTS.keys() <= options(state).keys()
+    return {*PART_NAMES} <= options(state).keys()
 
 
 def choices(state: Checkpoint) -> Options:
     """Return the options that decide what the model computes."""
-    model_options = {**BEFORE, **options(state)}
+    model_options = {"heads": "plain", **options(state)}  # version 0.3.0 had no other heads to choose
     return {name: model_options[name] for name in CHOICES if name in model_options}
 
 

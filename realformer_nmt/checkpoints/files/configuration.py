@@ -2,7 +2,7 @@
 
 Models, tasks, criteria, tokenisers and BPEs must be in KNOWN (allowed_components.py) or of a plug-in of the command
 line. Each keeps the settings that it declares, if their values are allowed (allowed_values.py). All other settings of
-fairseq get fairseq's defaults, unless their value is a number or an allowed text. Paths are dropped.
+fairseq get fairseq's defaults.
 """
 
 import argparse
@@ -18,30 +18,18 @@ from realformer_nmt.checkpoints.files.allowed_components import (
     Fields,
     SettingsError,
     check_known,
-    declared,
-    declared_types,
-    defaults_of_later_options,
-    is_of_plug_in,
     name_in,
     required_settings,
 )
-from realformer_nmt.checkpoints.files.allowed_values import (
-    TEXTS,
-    allowed_settings,
-    check_kinds,
-    checked_plain,
-    is_allowed,
-)
+from realformer_nmt.checkpoints.files.allowed_values import allowed_settings
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 
 METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter", "ConcatTensorMeter")
-ENTRIES = {"model": dict, "extra_state": dict, "task_state": dict, "optimizer_history": list}
 UNUSED = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))  # groups that no model needs: None
 
 
 def take_settings(state: Mapping[str, object]) -> Checkpoint:
-    """Return a checkpoint with only its allowed settings; refuse it if fairseq could not work with its entries."""
-    check_entries(state)
+    """Return a checkpoint with only its allowed settings; refuse unknown components, settings and meters."""
     checked = cast(Checkpoint, dict(state))
     if checked.get("args") is not None:
         checked["args"] = flat(fields_of(checked["args"], "args"))
@@ -49,19 +37,6 @@ def take_settings(state: Mapping[str, object]) -> Checkpoint:
         checked["cfg"] = grouped(fields_of(checked["cfg"], "cfg"))
     check_known_meters(checked.get("extra_state"))
     return checked
-
-
-def check_entries(state: Mapping[str, Any]) -> None:
-    """Refuse entries of other types than fairseq writes."""
-    for name, kind in ENTRIES.items():
-        if name in state and not isinstance(state[name], kind):
-            raise SettingsError(f"holds a {type(state[name]).__name__} as {name}, where fairseq has a {kind.__name__}")
-    for name in state.get("model", ()):
-        if not isinstance(name, str):
-            raise SettingsError(f"names a weight {str(name)[:80]!r}, which is no text")
-    for entry in state.get("optimizer_history", ()):
-        if not isinstance(entry, dict):
-            raise SettingsError(f"has {str(entry)[:80]!r} in its optimizer_history, where fairseq has a table")
 
 
 def fields_of(settings: Any, name: str) -> Fields:
@@ -74,9 +49,8 @@ def fields_of(settings: Any, name: str) -> Fields:
 
 def grouped(cfg: Fields) -> Fields:
     """Return the settings by groups, as newer versions of fairseq store them."""
-    common = {name: take_numbers(defaults, cfg.get(name)) for name, defaults in general().items()}
     components = {group: component_settings(group, cfg.get(group)) for group in NAME_FIELDS}
-    return {**common, **components, **UNUSED}
+    return {**general(), **components, **UNUSED}
 
 
 @functools.cache
@@ -84,12 +58,6 @@ def general() -> Mapping[str, Fields]:
     """Return the groups that every run of fairseq has, with their defaults."""
     defaults: Any = OmegaConf.to_container(OmegaConf.structured(FairseqConfig()), resolve=True, enum_to_str=True)
     return {name: group for name, group in defaults.items() if isinstance(group, dict)}
-
-
-def take_numbers(defaults: Fields, settings: Any) -> Fields:
-    """Return the defaults, replaced by those settings that are numbers or allowed texts."""
-    values = fields_of({} if settings is None else settings, "settings")
-    return {name: values[name] if is_allowed(name, values.get(name)) else default for name, default in defaults.items()}
 
 
 def component_settings(group: str, settings: Any) -> Any:
@@ -104,13 +72,7 @@ def component_settings(group: str, settings: Any) -> Any:
     values = fields_of(settings, group)
     name = name_in(group, values)
     component = check_known(group, name)
-    allowed = {**defaults_of_later_options(component), **allowed_settings(group, values, declared(component))}
-    check_kinds(group, allowed, declared_types(component))
-    if is_of_plug_in(component):
-        rest = (values.keys() & declared(component)) - {*TEXTS, *NAME_FIELDS[group], "dataset_impl"}
-        allowed |= {field: checked_plain(values[field], f"the {group}'s {field}") for field in sorted(rest)}
-    required = required_settings(component) if group in ("bpe", "tokenizer") else {}
-    return {**required, **allowed, "_name": name}
+    return {**required_settings(component), **allowed_settings(group, component, values), "_name": name}
 
 
 def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
@@ -119,12 +81,11 @@ def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
     Newer versions store components without a dataclass so; `own_group` is the group of such a component.
     """
     defaults = {name: default for group in general().values() for name, default in group.items()}
-    settings = {**take_numbers(defaults, values), "dataset_impl": None}
+    settings = {**defaults, "dataset_impl": None}
     for group, (_, option) in NAME_FIELDS.items():
         name = name_in(group, values) if group == own_group else values.get(option)
         if name is not None:
-            component = check_known(group, name)
-            settings |= {**allowed_settings(group, values, declared(component)), option: name}
+            settings |= {**allowed_settings(group, check_known(group, name), values), option: name}
     if own_group is not None:
         settings["_name"] = settings[NAME_FIELDS[own_group][1]]
     return argparse.Namespace(**settings)

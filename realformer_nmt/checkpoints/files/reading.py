@@ -5,7 +5,6 @@ whose checksum is wrong (torch_files.py). What it cannot read is an error of one
 """
 
 import contextlib
-import stat
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, TypedDict, cast
@@ -60,13 +59,6 @@ def load_stream(file: BinaryIO, name: str, unread: Container[str] = (), hint: st
         return cast(Checkpoint, entries)
 
 
-def receive(message: BinaryIO) -> Any:
-    """Return what another rank of this training has sent."""
-    with in_one_line("what rank 0 sent"):
-        source = opened(message)
-        return Values(source.storage).of(source.root())
-
-
 def damage(path: Path) -> str | None:
     """Return why a file is damaged, or None; a file that is complete but refused by `load` is not damaged."""
     try:
@@ -91,14 +83,9 @@ def shape(storage_id: Any) -> Tensor:
 
 def regular(path: Path) -> Path:
     """Return the path of a regular file; refuse folders, and pipes, on which reading would wait without end."""
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{path}: no such file; {SAVED}") from error
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {getattr(error, 'strerror', None) or error}; {SAVED}") from error
-    if not stat.S_ISREG(mode):
-        raise CheckpointError(f"{path} is {'a folder' if stat.S_ISDIR(mode) else 'no ordinary file'}; {SAVED}")
+    if not path.is_file():
+        problem = " is a folder" if path.is_dir() else " is no ordinary file" if path.exists() else ": no such file"
+        raise CheckpointError(f"{path}{problem}; {SAVED}")
     return path
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq.distributed.utils import _TensorPlaceholder
 from torch import Tensor
 
 from realformer_nmt.checkpoints.files.pickle_reader import Call, ForeignNameError, PickleError, QualifiedName, StorageId
@@ -49,8 +48,6 @@ class Values:
             return type(node)(self.of(value, depth) for value in node)
         if isinstance(node, Call) and node.name in BUILDERS:
             return BUILDERS[node.name](self, node, depth)
-        if isinstance(node, QualifiedName) and node.name in KINDS:
-            return KINDS[node.name]
         if isinstance(node, Call | QualifiedName):
             raise ForeignNameError(node.name)
         raise PickleError("it holds numbers of no tensor")
@@ -165,31 +162,6 @@ def any_node(values: Values, call: Call, depth: int) -> Any:
     return values.of(call.state["_val"], depth)
 
 
-def placeholder(_: Values, call: Call, __: int) -> Any:
-    """Build fairseq's placeholder for a tensor that another rank sends after the message."""
-    check(
-        isinstance(call.state, dict) and type(call.state.get("index")) is int, "the index of a tensor is not a number"
-    )
-    return _TensorPlaceholder(index=call.state["index"])
-
-
-def size(_: Values, call: Call, __: int) -> torch.Size:
-    """Build a torch.Size: ranks tell each other the shapes of the tensors that they send."""
-    (lengths,) = call.arguments
-    check(
-        type(lengths) is tuple and all(type(length) is int and length >= 0 for length in lengths),
-        "a size is not a tuple of lengths",
-    )
-    return torch.Size(lengths)
-
-
-def device(_: Values, call: Call, __: int) -> torch.device:
-    """Build torch.device("cpu") or torch.device("cuda", index)."""
-    name, *index = call.arguments
-    check(name in ("cpu", "cuda") and all(type(n) is int for n in index), "a device is not cpu or cuda with a number")
-    return torch.device(name, *index)
-
-
 BUILDERS: Mapping[str, Builder] = {
     "collections.OrderedDict": ordered,
     "torch._utils._rebuild_tensor_v2": tensor,
@@ -203,9 +175,6 @@ BUILDERS: Mapping[str, Builder] = {
     "omegaconf.dictconfig.DictConfig": container,
     "omegaconf.listconfig.ListConfig": container,
     "omegaconf.nodes.AnyNode": any_node,
-    "fairseq.distributed.utils._TensorPlaceholder": placeholder,
-    "torch.Size": size,
-    "torch.device": device,
 }
 DTYPES: Mapping[str, torch.dtype] = {
     "torch.DoubleStorage": torch.float64,
@@ -219,7 +188,6 @@ DTYPES: Mapping[str, torch.dtype] = {
     "torch.ByteStorage": torch.uint8,
     "torch.BoolStorage": torch.bool,
 }
-KINDS: Mapping[str, torch.dtype] = {str(kind): kind for kind in DTYPES.values()}
 # Names that may occur beside a value, in omegaconf's metadata and in arrays; none is a value
 IGNORED = (
     "numpy.ndarray",
@@ -232,4 +200,4 @@ IGNORED = (
     "__builtin__.long",
     "collections.defaultdict",
 )
-ALLOWED = frozenset((*BUILDERS, *DTYPES, *KINDS, *IGNORED))
+ALLOWED = frozenset((*BUILDERS, *DTYPES, *IGNORED))

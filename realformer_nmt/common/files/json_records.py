@@ -3,9 +3,8 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from realformer_nmt.common.errors import UserError
@@ -22,14 +21,11 @@ def write_json(path: Path, content: object, ascii_only: bool = False) -> None:
         file.write(f"{json.dumps(content, indent=2, ensure_ascii=ascii_only)}\n".encode())
 
 
-def read(
-    path: Path, hint: str, required: Mapping[str, type] = MappingProxyType({}), sealed: bool = False
-) -> dict[str, object]:
+def read(path: Path, hint: str, sealed: bool = False) -> dict[str, object]:
     """Read a record, without its checksum.
 
-    `hint` ends each error: it says which command writes the record, or what to do. `required` are the keys that the
-    record must have, with the types of their values. A checksum must be right where there is one, and must be there if
-    `sealed` is true.
+    `hint` ends each error: it says which command writes the record, or what to do. A checksum must be right where there
+    is one, and must be there if `sealed` is true.
     """
     try:
         record = json.loads(path.read_bytes().decode())
@@ -46,10 +42,6 @@ def read(
     with expected(path, hint):
         if SEAL in record and record.pop(SEAL) != seal(record):
             raise UserError(f"{path} was changed since it was written: put it back as it was; {hint}")
-    for key, kind in required.items():
-        if not isinstance(record.get(key), kind):
-            reason = f"{key} is no {kind.__name__}" if key in record else f"missing key {key}"
-            raise UserError(f"{path} has an unexpected format: {reason}; {hint}")
     return record
 
 

@@ -17,8 +17,8 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     """Hash of a file, with the size and the modification time that it had."""
 
     sha256: str
-    bytes: int | UnsetType = UNSET
-    modified: int | UnsetType = UNSET
+    bytes: int = 0
+    modified: int = 0
     path: str | UnsetType = UNSET  # absolute of a step's input, else from the folder of the record
 
 

@@ -8,25 +8,16 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TypedDict
 
 PR_SET_PDEATHSIG = 1
 
 
-class PopenOptions(TypedDict, total=False):
-    """Options of subprocess.Popen."""
-
-    preexec_fn: Callable[[], object]
-
-
-def dependent_child_options() -> PopenOptions:
-    """Return the options of subprocess.Popen for a child that dies with this process; on Linux only.
+def dependent_child() -> Callable[[], object] | None:
+    """Return the preexec_fn of a subprocess.Popen that dies with this process, and None where that is not Linux.
 
     An orphan would go on writing into the files of the next run.
     """
-    if sys.platform != "linux":
-        return {}
-    return {"preexec_fn": partial(_die_with, os.getpid(), ctypes.CDLL(None).prctl)}
+    return partial(_die_with, os.getpid(), ctypes.CDLL(None).prctl) if sys.platform == "linux" else None
 
 
 def die_with_parent() -> None:
@@ -38,20 +29,16 @@ def die_with_parent() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def end_with_parent(parent_ends: Callable[[], object] | None = None) -> None:
-    """End this process as soon as its parent has ended, however it ended; `parent_ends` waits for that."""
-    threading.Thread(target=_end_after, args=(parent_ends or _parent_ends,), daemon=True).start()
+def end_with_parent() -> None:
+    """End this process, one of multiprocessing's, as soon as its parent has ended, however it ended."""
+    threading.Thread(target=_end_after_parent, daemon=True).start()
 
 
-def _end_after(parent_ends: Callable[[], object]) -> None:
-    parent_ends()
-    os._exit(1)
-
-
-def _parent_ends() -> None:
+def _end_after_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent:
         parent.join()
+    os._exit(1)
 
 
 def _die_with(parent: int, prctl: Callable[[int, int], int]) -> None:

@@ -7,17 +7,19 @@ The type of a field says how it is read: `bool` is a switch, `int | None` a numb
 import argparse
 import functools
 import shlex
-from collections.abc import Collection
-from dataclasses import MISSING, Field, dataclass, fields
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import Field, dataclass, fields
 from inspect import getdoc
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.common.files.safe_names import path_option
 from realformer_nmt.common.requests import request_argv
 from realformer_nmt.common.requests.option import check, option, spec_of
 from realformer_nmt.common.requests.option_choice import not_allowed
+from realformer_nmt.common.requests.subcommand_parser import SubcommandParser
 
 SomeRequest = TypeVar("SomeRequest", bound="Request")
 
@@ -44,6 +46,7 @@ class Request:
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        parser.register("type", Path, path_option)
         parser.description = getdoc(cls)
         parser.epilog, parser.formatter_class = cls.examples, argparse.RawDescriptionHelpFormatter
         request_argv.add_arguments(parser, options_of(cls), get_type_hints(cls))
@@ -54,17 +57,14 @@ class Request:
 
     @classmethod
     def of(cls: type[SomeRequest], **options: Any) -> SomeRequest:
-        """Build a request in Python; a path or a number may be a string, and a single value stands for a tuple."""
+        """Build a request in Python as from its argv; a single value stands for a tuple."""
         by_name = {each.name: each for each in options_of(cls)}
         for name in options:
             if name not in by_name:
                 raise OptionError(not_allowed("option", name, by_name))
-        for name, each in by_name.items():
-            if each.default is MISSING and options.get(name, ()) in ((), []):
-                advice = spec_of(each).help if spec_of(each).positional else f"{name}=..."
-                raise OptionError(f"{cls.subcommand} needs {name}: give {advice}")
-        hints = get_type_hints(cls)
-        return cls(**{name: request_argv.typed(by_name[name], hints[name], value) for name, value in options.items()})
+        parser = SubcommandParser(prog=cls.subcommand, add_help=False)
+        cls.add_arguments(parser)
+        return cls.from_args(parser.parse_args(argv_of(by_name.values(), options)))
 
     def as_options(self, kind: "type[Request] | None" = None) -> dict[str, Any]:
         """Return the fields by name, all or those of a base class, to build another request with the same fields."""
@@ -72,10 +72,7 @@ class Request:
 
     def argv(self) -> list[str]:
         """Return the argv of this request, without the options that have their default values."""
-        tokens: list[str] = []
-        for each in sorted(fields(self), key=lambda each: spec_of(each).last):
-            tokens += request_argv.written(each, getattr(self, each.name))
-        return tokens
+        return argv_of(fields(self), vars(self))
 
     def command(self) -> list[str]:
         """Return the command that runs this request."""
@@ -88,6 +85,14 @@ class Request:
         """Run the command, and return its exit status."""
         status: int = resolve_name(f"{self.implementation}:run")(self)
         return status
+
+
+def argv_of(options: "Iterable[Field[Any]]", values: Mapping[str, Any]) -> list[str]:
+    """Return the argv of values by name."""
+    tokens: list[str] = []
+    for each in sorted(options, key=lambda each: spec_of(each).last):
+        tokens += request_argv.written(each, request_argv.as_tuple(values.get(each.name)))
+    return tokens
 
 
 def options_of(kind: type[Request]) -> "list[Field[Any]]":

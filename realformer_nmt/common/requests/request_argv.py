@@ -5,11 +5,8 @@ import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field
-from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common.errors import OptionError
-from realformer_nmt.common.files.safe_names import path_option
 from realformer_nmt.common.requests.option import Spec, flag_of, spec_of
 
 
@@ -85,47 +82,15 @@ def counted(spec: Spec, shape: FieldType, required: bool) -> dict[str, object]:
     return {"nargs": "?"} if spec.positional and not required else {}
 
 
-def typed(each: "Field[Any]", hint: Any, value: Any) -> Any:
-    """Convert a value from Python as argparse would convert its text; a single value or pair stands for a tuple."""
-    shape = FieldType.of(hint)
-    if not shape.many:
-        return _typed_one(each, shape, value)
-    values = value if isinstance(value, list | tuple) else (value,)
-    if shape.together is None:
-        return tuple(_typed_one(each, shape, item) for item in values)
-    is_one_group = bool(values) and not any(isinstance(item, list | tuple) for item in values)
-    groups = [values] if is_one_group else values
-    if any(not isinstance(group, list | tuple) or len(group) != shape.together for group in groups):
-        raise OptionError(f"{each.name}={value!r}: allowed is a tuple of {shape.together} values, or a list of such")
-    return tuple(tuple(_typed_one(each, shape, item) for item in group) for group in groups)
-
-
-def _typed_one(each: "Field[Any]", shape: FieldType, value: Any) -> Any:
-    spec = spec_of(each)
-    if (value is None and shape.optional) or (isinstance(value, bool) and shape.type is bool):
-        return value
-    if value is True and spec.without_value is not None:
-        return spec.without_value
-    if value is None or isinstance(value, bool | list | tuple) or shape.type is bool:
-        raise OptionError(f"{each.name}={value!r}: allowed is {'True or False' if shape.type is bool else 'a value'}")
-    parse = spec.parse or (path_option if shape.type is Path else shape.type)
-    try:
-        return parse(str(value))
-    except argparse.ArgumentTypeError as error:
-        raise OptionError(f"{each.name}: {error}") from error
-    except ValueError as error:
-        raise OptionError(f"{each.name}={value!r}: allowed is a value of type {shape.type.__name__}") from error
-
-
 def as_tuple(value: Any) -> Any:
-    """Turn argparse's lists into tuples, nested ones too."""
-    return tuple(map(as_tuple, value)) if isinstance(value, list) else value
+    """Turn lists into tuples, nested ones too."""
+    return tuple(map(as_tuple, value)) if isinstance(value, list | tuple) else value
 
 
 def written(each: "Field[Any]", value: Any, with_default: bool = False) -> Iterator[str]:
     """Yield a field's part of argv; nothing for its default value, unless asked for."""
     spec, flag = spec_of(each), flag_of(each)
-    if value is None or (value == each.default and not with_default):
+    if value in (None, ()) or (value == each.default and not with_default):
         return
     if spec.last:
         yield from ("--", *map(str, value))

@@ -41,8 +41,9 @@ def check_free(path: Path, command: str) -> None:
 
 def check_folder(path: Path) -> None:
     """Refuse a path that is not a folder and cannot become one."""
-    if os.path.lexists(path) and not path.is_dir():
-        raise UserError(f"{path} is not a folder: name another one, or remove it")
+    for each in (path, *path.parents):
+        if os.path.lexists(each) and not each.is_dir():
+            raise UserError(f"{each} is not a folder: name another one, or remove it")
 
 
 def check_record(path: Path, command: str) -> None:
@@ -62,21 +63,15 @@ def is_record(path: Path, command: str) -> bool:
     return _written_files(path, command) is not None
 
 
-def void(record: Path, command: str) -> None:
-    """Remove a record that is out of date; its outputs are noted as still the command's."""
-    if is_record(record, command):
-        note(record, command)
-        with writing(record):
-            record.unlink()
-
-
 @contextlib.contextmanager
 def claimed(record: Path, command: str, *paths: Path) -> Iterator[None]:
     """Note outputs as the command's before the block writes them, and remove the record of the previous ones."""
     for path in paths:
         check_product(path, record, command)
-    void(record, command)
     note(record, command, *paths)
+    if is_record(record, command):
+        with writing(record):
+            record.unlink()
     try:
         yield
     except BaseException:

@@ -5,7 +5,7 @@ wrote are unchanged.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,11 +94,10 @@ class Stage:
     def is_up_to_date(self, fresh: bool, *outputs: Path) -> bool:
         """Return whether the stage is up to date, and print so.
 
-        Raise a UserError if the record or an output would overwrite an input or a file of another command, if the
-        record was made from other settings or files, or if an input is missing that it was not made from. With `fresh`,
-        neither the status nor these differences count.
+        Raise a UserError if the record or an output would overwrite a file of another command, if the record was made
+        from other settings or files, or if an input is missing that it was not made from. With `fresh`, neither the
+        status nor these differences count.
         """
-        self._check_apart((self.record, *outputs))
         written.check_folder(self.record.parent)
         status = StageStatus() if fresh else self.status()
         if status.record is None or status.differences:  # else it is this command's, whatever version wrote it
@@ -107,18 +106,11 @@ class Stage:
         if status.record:
             self._check_missing_inputs(status.record.made_from.inputs)
         if status.done:
-            written.settle(self.record)
             print(f"{self.record}: up to date")
             return True
         for path in outputs:
             written.check_product(path, self.record, self.command)
         return False
-
-    def _check_apart(self, outputs: Iterable[Path]) -> None:
-        """Refuse to write over an input."""
-        for path in outputs:
-            if path.exists() and any(file.exists() and path.samefile(file) for file in self.inputs.values()):
-                raise UserError(f"output would overwrite its input {path}: name another --output")
 
     def _check_missing_inputs(self, before: Mapping[str, Fingerprint]) -> None:
         """Refuse an input that is missing, unless the record was made from it: such a file may be removed."""
@@ -143,12 +135,6 @@ class Stage:
         """Return the message that refuses a record with differences."""
         remedy = "Give another --output or --folder, or use --fresh to redo it"
         return f"{self.record} was made with other settings or files: {differences}. {remedy}"
-
-    def start(self) -> Origin:
-        """Remove the previous record, and return the origin of the new one."""
-        origin = self.new_origin()
-        written.void(self.record, self.command)
-        return origin
 
     def new_origin(self) -> Origin:
         """Return the origin of a new record; the previous one stays until `claimed` or `write`."""

@@ -14,26 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed_folder
-from realformer_nmt.common.files.json_records import as_read
-from realformer_nmt.common.files.records import Fingerprint, Origin, StageRecord, StepRecord
-from realformer_nmt.common.stages.provenance import changed_settings, fingerprint
+from realformer_nmt.common.files.records import Origin, StageRecord, StepRecord
 from realformer_nmt.common.stages.stage import Stage
 
 SomeStep = TypeVar("SomeStep", bound=StepRecord)
 RECORDS = "stages"  # folder of the records, in the folder that the steps fill
-
-
-class BegunRecord(Struct, frozen=True, kw_only=True):
-    """Settings and inputs of a stage that has begun."""
-
-    settings: dict[str, object]
-    inputs: dict[str, Fingerprint]
 
 
 def begun_record(folder: Path) -> Path:
@@ -56,36 +46,28 @@ class SteppedStage(Stage):
 
     def start(self) -> Origin:
         """Return the origin of all steps; refuse a folder where a step is done with other settings or files."""
+        for path in self.inputs.values():
+            check_readable(path)
         has_done_step = any(file != self.record for file in self.record.parent.glob("*.json"))
         status = self.status()
         if has_done_step or status.record is None:  # another program's settings.json has no record
             self._check_differences(status)
         before = status.record if has_done_step else None
-        origin = self.origin(before)
+        origin = replace(self.origin(before), versions={})  # each record of a step could have others
         if before is None or origin != before.made_from:
-            records.write(self.record, BegunRecord(settings=origin.settings, inputs=origin.inputs))
+            records.write(self.record, origin)
         return origin
 
     def read(self) -> StageRecord:
-        begun = records.read(self.record, BegunRecord, self.hint)
-        return StageRecord(made_from=Origin(settings=begun.settings, inputs=begun.inputs))
-
-    def origin(self, before: StageRecord | None) -> Origin:
-        previous = before.made_from.inputs if before else {}
-        inputs = {name: look_at(path, previous.get(name)) for name, path in self.inputs.items()}
-        return Origin(settings=as_read(self.settings), inputs=inputs)
+        return StageRecord(made_from=records.read(self.record, Origin, self.hint))
 
     def differences(self, before: StageRecord) -> list[str]:
-        """Return a message for each setting and each input that has changed, is gone or is new.
+        """Return a message for each setting and each input that has changed, is new or is not named any more."""
+        missing = [name for name in before.made_from.inputs if name not in self.inputs]
+        return [*super().differences(before), *(f"{name} is missing" for name in missing)]
 
-        Contents decide, so that a file may be touched or moved."""
-        old, new = before.made_from, self.origin(before)
-        messages = list(changed_settings(old.settings, new.settings))
-        for name in {**old.inputs, **new.inputs}:
-            was, now = old.inputs.get(name), new.inputs.get(name)
-            if not (was and now and was.sha256 == now.sha256):
-                messages.append(f"{name} {changed_input(was, now)}")
-        return messages
+    def _place(self, path: Path) -> str:
+        return str(path.absolute())
 
     def refusal(self, differences: str) -> str:
         begun = f"{self.folder} was begun with other settings or files: {differences}"
@@ -130,15 +112,9 @@ class SteppedStage(Stage):
                 (self.folder / folder).rmdir()
 
 
-def look_at(path: Path, previous: Fingerprint | None) -> Fingerprint:
-    """Return the fingerprint of an input with its path; it is read again if its path, size or time has changed."""
-    place = str(path.absolute())
+def check_readable(path: Path) -> None:
     try:
-        return replace(fingerprint(path, previous if previous and previous.path == place else None), path=place)
+        with path.open("rb") as file:
+            file.read(1)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
-
-
-def changed_input(was: Fingerprint | None, now: Fingerprint | None) -> str:
-    old_path, new_path = was.path if was else "nothing", now.path if now else "nothing"
-    return f"{new_path} has changed" if old_path == new_path else f"was {old_path}, and {new_path} is another file"

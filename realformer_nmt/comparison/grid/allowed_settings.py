@@ -26,9 +26,3 @@ def check_budget(budget: Mapping[str, Any]) -> None:
             raise ValueError(not_allowed("budget: precision", str(value), command.PRECISIONS))
         if name != "precision" and (type(value) is not int or value < 1):
             raise ValueError(f"budget: {name} {value}: allowed is a whole number, 1 or more")
-
-
-def check_elsewhere(flags: Mapping[str, Any]) -> None:
-    """Refuse a flag in [train] that another key sets: training, plan and table would use different values."""
-    for name in ELSEWHERE.keys() & flags.keys():
-        raise ValueError(f"train: {name} is set by {ELSEWHERE[name]}; give it there")

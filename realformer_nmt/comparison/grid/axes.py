@@ -18,14 +18,15 @@ class Axis(NamedTuple):
     flags: Mapping[str, int]  # each is set to the value times this number
     recorded: tuple[str, ...]  # names of the flags in a cell's record
     whole: bool = True
+    zero: bool = False  # whether a value may be 0
     most: float = 2**31 - 1
     instead: tuple[str, ...] = ()  # flags that set the same in another way
 
 
 AXES = {
     "lr": Axis("learning rate", "train", {"lr": 1}, ("lr",), whole=False),
-    "warmup": Axis("warm-up (updates)", "train", {"warmup-updates": 1}, ("warmup_updates",)),
-    "dropout": Axis("dropout", "train", {"dropout": 1}, ("dropout",), whole=False, most=0.9),
+    "warmup": Axis("warm-up (updates)", "train", {"warmup-updates": 1}, ("warmup_updates",), zero=True),
+    "dropout": Axis("dropout", "train", {"dropout": 1}, ("dropout",), whole=False, zero=True, most=0.9),
     "width": Axis(  # the inner width is 4 times it, as Vaswani et al. 2017 have it
         "width",
         "train",
@@ -36,7 +37,6 @@ AXES = {
     "updates": Axis("updates", "budget", {"updates": 1}, ("max_update", "max_epoch"), instead=("epochs",)),
 }
 AXES["data"] = Axis("share of the training pairs", "data", {}, (), whole=False, most=1)  # sets the data-bin
-ZERO = ("dropout", "warmup")  # axes whose value may be 0
 
 
 def check(axes: Mapping[str, Any]) -> None:
@@ -56,9 +56,9 @@ def check(axes: Mapping[str, Any]) -> None:
 def check_value(name: str, value: Any) -> None:
     axis = AXES[name]
     allowed = (int,) if axis.whole else (int, float)
-    if type(value) not in allowed or not (0 <= value <= axis.most) or (value == 0 and name not in ZERO):
+    if type(value) not in allowed or not (0 <= value <= axis.most) or (value == 0 and not axis.zero):
         kind = "whole number" if axis.whole else "number"
-        least = "from 0" if name in ZERO else "above 0"
+        least = "from 0" if axis.zero else "above 0"
         raise ValueError(f"axes: {name} {value!r}: allowed is a {kind} {least}, {shown(axis.most)} at most")
 
 

@@ -1,21 +1,23 @@
 """A cell of the grid: one training, its folder, its stages up to its scores, and when it has failed."""
 
-import hashlib
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.run_files import CELL, CHECKPOINTS
 from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.axes import Point
+from realformer_nmt.protocols.train import TrainRequest
 from realformer_nmt.tasks import TRANSLATION
 
 SomeRequest = TypeVar("SomeRequest", bound=StageRequest)
+CELLS = "cells"  # in the folder of a comparison
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,13 @@ USUAL = Failure()
 
 
 @dataclass(frozen=True)
-class CellStage:
+class CellStage(Generic[SomeRequest]):
     name: str
-    request: StageRequest
+    request: SomeRequest
     record: Path  # JSON file of its settings and inputs
+
+
+Stages = tuple[CellStage[Any], ...]
 
 
 class Named(NamedTuple):
@@ -54,19 +59,37 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CellFolder:
-    """Folder of a cell, and the files in it that are read without fairseq."""
+class Cell:
+    """One training, and the scores of its model."""
 
     family: str
     layers: str
     seed: int
     folder: Path
-    point: Point = field(default=(), kw_only=True)
-    task: str = field(default=TRANSLATION, kw_only=True)
+    data: Path  # the data-bin
+    languages: tuple[str, ...]  # of the data-bin; none where it is of a single text
+    train: CellStage[TrainRequest]
+    average: CellStage[AverageRequest]
+    scorings: Stages
+    failure: Failure
+    retries: int
+    point: Point = ()
+    task: str = TRANSLATION
+    subset: str = "test"  # whose scores are read
+    corpus_differences: tuple[str, ...] = ()  # of the prepared corpus from what the grid asks for
 
     @property
     def name(self) -> str:
         return self.folder.name
+
+    @property
+    def stages(self) -> Stages:
+        """All stages, in the order in which they run."""
+        return (self.train, *self.after_training)
+
+    @property
+    def after_training(self) -> Stages:
+        return (self.average, *self.scorings)
 
     @property
     def record_file(self) -> Path:
@@ -81,25 +104,13 @@ class CellFolder:
     def checkpoints(self) -> Path:
         return self.folder / CHECKPOINTS
 
-
-@dataclass(frozen=True)
-class Cell(CellFolder):
-    data: Path  # the data-bin
-    languages: tuple[str, ...]  # of the data-bin; none where it is of a single text
-    stages: tuple[CellStage, ...]
-    failure: Failure
-    retries: int
-    subset: str = "test"  # whose scores are read
-    grid_digest: str = ""
-    corpus_differences: tuple[str, ...] = ()  # of the prepared corpus from what the grid asks for
-
     @property
     def scores(self) -> Path:
         return of_subset(self.folder, "run", self.subset, ".json")
 
     def requests(self, kind: type[SomeRequest]) -> list[SomeRequest]:
-        """Return the requests of one kind among its stages."""
-        return [stage.request for stage in self.stages if isinstance(stage.request, kind)]
+        """Return the requests of one kind among its scorings."""
+        return [stage.request for stage in self.scorings if isinstance(stage.request, kind)]
 
 
 def name_cells(
@@ -111,19 +122,12 @@ def name_cells(
         yield Named(family, depth, seed, point)
 
 
-def place(folder: Path, cell: Named, task: str = TRANSLATION) -> CellFolder:
-    name = "-".join(filter(None, (cell.family, cell.layers, axes.point_name(cell.point), f"s{cell.seed}")))
-    path = folder / "cells" / safe_names.plain(name)
-    return CellFolder(cell.family, cell.layers, cell.seed, path, point=cell.point, task=task)
+def folder_of(named: Named, comparison: Path) -> Path:
+    """Return the folder of a cell in that of a comparison."""
+    name = "-".join(filter(None, (named.family, named.layers, axes.point_name(named.point), f"s{named.seed}")))
+    return comparison / CELLS / safe_names.plain(name)
 
 
 def of_subset(folder: Path, name: str, subset: str, ending: str = "") -> Path:
     """Return the path of a subset's file: run.json of test, run-test1.json of test1."""
     return folder / (f"{name}{ending}" if subset == "test" else f"{name}-{subset}{ending}")
-
-
-def digest(written: str, folder: Path, protocol: str) -> str:
-    """Return the hash of a grid's text and of its protocol's; a missing file is reported by whoever reads it."""
-    file = folder / protocol
-    content = file.read_bytes() if protocol.endswith(".toml") and file.is_file() else protocol.encode()
-    return hashlib.sha256(written.encode() + b"\0" + content).hexdigest()

@@ -3,28 +3,34 @@
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import UNSET, UnsetType
+
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, RECORD, TRANSLATION_FOLDER
-from realformer_nmt.common.stages.stage_request import StageRequest
-from realformer_nmt.comparison.grid.cell import Cell, of_subset
+from realformer_nmt.comparison.grid.cell import Cell, SomeRequest, of_subset
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.evaluation.scoring.score import ScoreRequest
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
+from realformer_nmt.protocols.command import pasted
 from realformer_nmt.protocols.protocol import Protocol
 from realformer_nmt.protocols.train import TrainRequest
 
 
-def with_gpus(cell: Cell, gpus: int) -> Cell:
-    """Return a cell whose stages all run on so many GPUs, or on the CPU."""
-    stages = (replace(stage, request=request_with_gpus(stage.request, gpus)) for stage in cell.stages)
-    return replace(cell, stages=tuple(stages))
-
-
-def request_with_gpus(request: StageRequest, gpus: int | None) -> StageRequest:
-    """Return a request that trains on so many GPUs; with 0 it decodes and scores on the CPU, too."""
+def on_machine(request: SomeRequest, gpus: int | None, user_dir: Path | None = None) -> SomeRequest:
+    """Return a request that trains on so many GPUs, and imports a folder; with 0 GPUs it decodes and scores on the CPU,
+    too."""
+    devices = {"gpus": gpus, "cpu": gpus == 0}
     options = request.as_options()
-    changed = {name: value for name, value in {"gpus": gpus, "cpu": gpus == 0}.items() if name in options}
-    return type(request)(**{**options, **changed})
+    changed = {name: value for name, value in devices.items() if name in options}
+    return replace(request, user_dir=user_dir, **changed)
+
+
+def commands(cell: Cell, gpus: int | UnsetType = UNSET) -> list[str]:
+    """Return the commands of a cell's stages, ready to paste; with `gpus`, as they are on so many GPUs."""
+    requests = [stage.request for stage in cell.stages]
+    if gpus is not UNSET:
+        requests = [on_machine(each, gpus, each.user_dir) for each in requests]
+    return [pasted(each.command()) for each in requests]
 
 
 def average_request(train: TrainRequest, protocol: Protocol) -> AverageRequest:

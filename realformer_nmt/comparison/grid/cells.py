@@ -11,8 +11,8 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid import user_rows
-from realformer_nmt.comparison.grid.cell import Cell, CellStage, Named, digest, place
-from realformer_nmt.comparison.grid.cell_requests import average_request, with_gpus
+from realformer_nmt.comparison.grid.cell import CELLS, Cell, CellStage, Named, folder_of
+from realformer_nmt.comparison.grid.cell_requests import average_request, on_machine
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
@@ -24,51 +24,47 @@ from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.protocols.train import TrainRequest
 
 INTERVAL = 20  # updates between two points of a curve
-CELLS = "cells"  # in the folder of a comparison
 
 
 def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) -> list[Cell]:
     """Return all cells of a grid; `gpus` is the number per cell."""
-    grid_digest = digest(grid.written, grid.folder, grid.protocol)
     differences = tuple(corpus.differences())
-    built = (cell(grid, corpus, request, named) for named in grid.cells())
-    whole = (with_gpus(with_user_dir(each, request.user_dir), gpus) for each in built)
-    return [replace(each, grid_digest=grid_digest, corpus_differences=differences) for each in whole]
+    return [cell(grid, corpus, request, named, gpus, differences) for named in grid.cells()]
 
 
-def with_user_dir(cell: Cell, user_dir: Path | None) -> Cell:
-    """Return a cell whose stages import a folder; its training does so only if it needs a row of it."""
-    of_training = user_dir if user_dir and user_rows.needs(cell) else None
-    folders = (of_training, *(user_dir for _ in cell.stages[1:]))
-    stages = [
-        replace(stage, request=replace(stage.request, user_dir=folder))
-        for stage, folder in zip(cell.stages, folders, strict=True)
-    ]
-    return replace(cell, stages=tuple(stages))
-
-
-def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, named: Named) -> Cell:
-    cell_folder = place(request.folder, named).folder
+def cell(
+    grid: Grid,
+    corpus: CorpusChoice,
+    request: CompareRequest,
+    named: Named,
+    gpus: int,
+    corpus_differences: tuple[str, ...],
+) -> Cell:
     train = train_request(grid, corpus, request, named)
     protocol = protocol_of(train, corpus)
     train = replace(train, without=settings_left_out(grid.options("train", named), protocol))
+    of_training = request.user_dir if request.user_dir and user_rows.needs(train) else None
+    average = average_request(train, protocol)
     return Cell(
         named.family,
         named.layers,
         named.seed,
-        cell_folder,
+        train.folder,
         data=train.data,
         languages=corpus.pair(),
-        stages=(
-            CellStage("train", train, cell_folder / RECORD),
-            CellStage("average", average_request(train, protocol), cell_folder / "average.pt.json"),
-            *scoring_stages(grid, corpus, cell_folder, protocol),
+        train=CellStage("train", on_machine(train, gpus, of_training), train.folder / RECORD),
+        average=CellStage("average", on_machine(average, gpus, request.user_dir), train.folder / f"{AVERAGE}.json"),
+        scorings=tuple(
+            replace(stage, request=on_machine(stage.request, gpus, request.user_dir))
+            for subset in grid.subsets
+            for stage in scoring_of(grid.task).stages(grid, corpus, train.folder, protocol, subset)
         ),
         failure=grid.failure,
         retries=grid.retries,
-        subset=grid.subsets[0],
         point=named.point,
         task=grid.task,
+        subset=grid.subsets[0],
+        corpus_differences=corpus_differences,
     )
 
 
@@ -87,7 +83,7 @@ def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, nam
     budget = {name.replace("-", "_"): value for name, value in grid.options("budget", named).items()}
     return TrainRequest(
         data=data_bin(corpus, named),
-        folder=place(request.folder, named).folder,
+        folder=folder_of(named, request.folder),
         arch=named.family,
         kind=grid.kind,
         layers=named.layers,
@@ -100,11 +96,6 @@ def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, nam
         **budget,
         **{**request.as_options(TrackerOptions), "aim_repo": request.aim_repo and request.aim_repo.absolute()},
     )
-
-
-def scoring_stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol) -> list[CellStage]:
-    scoring = scoring_of(grid.task)
-    return [stage for subset in grid.subsets for stage in scoring.stages(grid, corpus, folder, protocol, subset)]
 
 
 def beginning(grid: Grid, named: Named) -> Path | None:
@@ -122,7 +113,7 @@ def beginning(grid: Grid, named: Named) -> Path | None:
     names = [path.name for path in (model / CELLS).glob("[!.]*-s*[0-9]")]  # trained to the end or not
     seeds = {int(number) for name in names if (number := name.rpartition("-s")[2]).isdecimal()}
     seed = seeds.pop() if len(seeds) == 1 else named.seed
-    return place(model, named._replace(point=(), seed=seed)).folder / AVERAGE
+    return folder_of(named._replace(point=(), seed=seed), model) / AVERAGE
 
 
 def check_one_task(grid: Grid) -> None:

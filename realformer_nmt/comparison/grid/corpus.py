@@ -1,52 +1,27 @@
 """The text of a comparison: a corpus that it prepares itself, a prepared one, or a data-bin alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.json_records import as_read
-from realformer_nmt.common.requests.option import option
+from realformer_nmt.common.requests.option import spec_of
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.grid import DataBin, Grid
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_job, prepare_record
-from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
+from realformer_nmt.corpora.preparing.prepare_request import TEXT, PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
-from realformer_nmt.corpora.subwords.subword_methods import DEFAULT, learnt
+from realformer_nmt.corpora.subwords.subword_methods import DEFAULT
 from realformer_nmt.data_bins.file_checks import NAME as NOTE
 from realformer_nmt.tasks import TASKS, TRANSLATION
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of a grid's [prepare]: those of `realformer-nmt prepare` but for corpus and folder."""
-
-    subwords: str = option(default=DEFAULT, choices=learnt())
-    vocabulary: int | None = None
-    deduplicate: bool | None = None
-    normalise_punctuation: bool | None = None
-    remove_nonprinting: bool | None = None
-    normalise_test: bool | None = None
-    lowercase: bool | None = None
-    min_length: int | None = None
-    max_length: int | None = None
-    ratio: float | None = None
-    invalid_utf8: Literal["replace", "refuse"] | None = None
-    workers: int | None = None
-    keep: bool | None = None
-    quiet: bool | None = None
-
-    def request(self, corpus: str, folder: Path, archives: Path | None) -> PrepareRequest:
-        """Return the preparation of a corpus in a folder."""
-        options = {name: value for name, value in vars(self).items() if value is not None}
-        return PrepareRequest(corpus=corpus, folder=folder, archives=archives, **options)
 
 
 class PlannedCorpus(NamedTuple):
@@ -56,6 +31,7 @@ class PlannedCorpus(NamedTuple):
     subwords: str | None = None
 
 
+IN_GRID = ("workers", "keep", "quiet")  # options of `prepare` for [prepare], beside those of the text
 NO_OPTIONS, UNPLANNED = CorpusOptions(), PlannedCorpus()
 
 
@@ -133,7 +109,7 @@ def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
     if archives and not grid.corpus:
         raise UserError("--archives is for a corpus that is prepared here: leave it out")
     if grid.data:
-        return replace(binarised(grid), task=grid.task)
+        return replace(binarised(grid, grid.data), task=grid.task)
     if grid.corpus:
         corpus = to_prepare(grid, grid.corpus, archives, folder / "data")
     else:
@@ -144,22 +120,27 @@ def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
 def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> CorpusChoice:
     file_or_name = grid.file_or_name(corpus)
     content = manifest.load(file_or_name)
-    prepare = options(grid)
+    prepare = preparation(grid, {"corpus": file_or_name, "folder": folder, "archives": archives})
     is_shipped = content.name in manifest.shipped()
     return CorpusChoice(
         content.name,
         folder / "data-bin",
         text=CorpusOptions(prepared=folder),
         planned=PlannedCorpus(content.name, prepare.subwords) if is_shipped else UNPLANNED,
-        prepare=prepare.request(file_or_name, folder, archives),
+        prepare=prepare,
         languages=(content.source, content.target),
     )
 
 
-def options(grid: Grid) -> Options:
+def preparation(grid: Grid, elsewhere: Mapping[str, object]) -> PrepareRequest:
+    """Return the preparation that [prepare] describes, beside what other keys and options say of it."""
+    hidden = [each for each in fields(PrepareRequest) if spec_of(each).group != TEXT and each.name not in IN_GRID]
+    unset = {each.name: each.default for each in hidden}
     table = {name.replace("-", "_"): value for name, value in (grid.prepare or {}).items()}
     try:
-        prepare: Options = build_table(Options, table, "prepare", {})
+        prepare: PrepareRequest = build_table(
+            PrepareRequest, {"subwords": DEFAULT, **table}, "prepare", {**unset, **elsewhere}
+        )
     except TableError as error:
         raise UserError(f"{grid.name}.toml: {error}") from error
     return prepare
@@ -173,10 +154,7 @@ def prepared_corpus(folder: Path) -> CorpusChoice:
     return CorpusChoice(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 
-def binarised(grid: Grid) -> CorpusChoice:
-    data = grid.data
-    if data is None:
-        raise UserError(f"{grid.name}.toml has no [data]")
+def binarised(grid: Grid, data: DataBin) -> CorpusChoice:
     folder = grid.path(data.folder)
     subwords_folder = grid.path(data.subwords_folder) if data.subwords_folder else None
     text = CorpusOptions(data=folder, subwords=data.subwords, subwords_folder=subwords_folder, hyphens=data.hyphens)

@@ -11,18 +11,18 @@ from typing import Any, Literal
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.numbers import MOST_SEEDS, SEED
+from realformer_nmt.common.numbers import SEED
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.allowed_settings import check_budget, check_elsewhere
+from realformer_nmt.comparison.grid.allowed_settings import ELSEWHERE, check_budget
 from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
 from realformer_nmt.comparison.grid.grid_table import check_places, with_texts
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.protocols import command
-from realformer_nmt.protocols.allowed_flags import check_harmless, check_no_part
+from realformer_nmt.protocols.allowed_flags import check_flags
 from realformer_nmt.protocols.protocol import spellings_of
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
@@ -159,9 +159,7 @@ class Grid:
         for budget in (self.budget, *(rule.budget for rule in self.override)):
             check_budget(budget or {})
         for flags in (self.train, *(rule.train for rule in self.override)):
-            check_harmless(flags or {})
-            check_no_part(flags or {})
-            check_elsewhere(flags or {})
+            check_flags(flags or {}, ELSEWHERE)
 
     def _check_lengths(self) -> None:
         """Refuse a cell whose [budget] and overrides together give both epochs and updates."""
@@ -192,6 +190,11 @@ class Grid:
             )
 
     @property
+    def shares(self) -> list[float]:
+        """Shares of the corpus that cells are trained on."""
+        return (self.axes or {}).get("data", [])
+
+    @property
     def drawn(self) -> str:
         numbers = bool((self.train or {}).get("regression-target"))
         return next(iter(metric_table.drawn(self.task, numbers))) if self.metric is None else self.metric
@@ -201,8 +204,6 @@ class Grid:
 
     def with_seeds(self, number: int) -> "Grid":
         """Return the grid with so many more seeds, counted on from its largest."""
-        if not 0 <= number <= MOST_SEEDS:
-            raise UserError(f"--add-seeds {number}: allowed is a whole number, 1 to {MOST_SEEDS:,}")
         first = max(self.seeds) + 1
         return replace(self, seeds=(*self.seeds, *range(first, first + number)))
 

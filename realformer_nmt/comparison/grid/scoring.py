@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid import translation_scoring
-from realformer_nmt.comparison.grid.cell import CellStage
+from realformer_nmt.comparison.grid.cell import Stages
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.evaluation.p_values import SeedDifference
@@ -17,7 +17,7 @@ from realformer_nmt.tasks import TASKS
 
 class Scoring(NamedTuple):
     find: Callable[[Grid, CompareRequest], CorpusChoice]  # from the grid, --prepared and --archives
-    stages: Callable[[Grid, CorpusChoice, Path, Protocol, str], tuple[CellStage, ...]]  # of a subset, after the average
+    stages: Callable[[Grid, CorpusChoice, Path, Protocol, str], Stages]  # of a subset, after the average
     tested: Callable[[str], str]  # the metric whose difference is tested where this one is drawn
     compare: Callable[[Path, Path, str, int, int], SeedDifference | None]
 

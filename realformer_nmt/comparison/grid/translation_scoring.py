@@ -4,7 +4,7 @@ from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid.cell import CellStage
+from realformer_nmt.comparison.grid.cell import CellStage, Stages
 from realformer_nmt.comparison.grid.cell_requests import score_request, translate_request
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.corpus import find as find_corpus
@@ -19,6 +19,7 @@ from realformer_nmt.evaluation.p_values import SeedDifference
 from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.protocols.protocol import Protocol
 
+TEST = "ar"
 RAW = "bleu"  # is tested where the metric drawn is one of tokenised text
 
 
@@ -54,7 +55,7 @@ def text_of(corpus: CorpusChoice) -> tuple[str, str | None]:
     return text.subwords, text.hyphens
 
 
-def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, subset: str) -> tuple[CellStage, ...]:
+def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, subset: str) -> Stages:
     """Return how a subset is translated and scored; the first one's translation measures the validation loss, too."""
     first = subset == grid.subsets[0]
     name = "" if first else f" {subset}"
@@ -77,5 +78,5 @@ def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: in
     systems = [tested_system.read(scores) for scores in (baseline, candidate)]
     if not tested_system.comparable(systems, tested(metric)):
         return None
-    (comparison,) = significance.compare(systems, [tested(metric)], samples, seed)
+    (comparison,) = significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)
     return SeedDifference(comparison.difference, comparison.p)

@@ -1,21 +1,33 @@
-"""Comparison of a cell's results with what the grid asks for now; each stage's record has its settings and inputs."""
+"""The state of a cell: what its folder holds, and how that differs from what the grid asks for now."""
 
 import functools
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from realformer_nmt.checkpoints import belongs
+from realformer_nmt.checkpoints.average_record import AverageRecord
+from realformer_nmt.checkpoints.run_files import AVERAGE, CELL, RECORD
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files import records
+from realformer_nmt.common.files.folder_lock import is_locked
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import changed_settings
-from realformer_nmt.common.stages.stage import StageStatus
+from realformer_nmt.common.stages.stage import AGAIN, StageStatus, damage
+from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
-from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records import cell_record, scored_run
+from realformer_nmt.comparison.records.cell_record import FINAL, MODEL_FAILED, STUCK, CellRecord
+from realformer_nmt.comparison.records.curves import Curves, still_falls
 from realformer_nmt.comparison.records.scored_run import ScoredRun
+from realformer_nmt.evaluation.scoring.score import ScoreRequest
+from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
-from realformer_nmt.protocols.train import TrainRequest
+
+DAMAGED = "damaged"  # was done, but its results have changed since
 
 
-def status_of(stage: CellStage) -> StageStatus:
+def status_of(stage: CellStage[StageRequest]) -> StageStatus:
     """Return whether a stage is done and what has changed since; settings that no stage can have are a change."""
     if not stage.record.is_file():
         return StageStatus()
@@ -26,42 +38,108 @@ def status_of(stage: CellStage) -> StageStatus:
 
 
 @dataclass(frozen=True)
-class CellState(CellFiles):
-    """State of a cell beside what the grid asks for now. It is read once and handed on: once the cell has run, build
+class CellState:
+    """State of a cell. Each file is read when it is needed first, and then kept: once the cell has run, build
     another."""
 
     cell: Cell
 
     @functools.cached_property
-    def stages(self) -> list[StageStatus]:
-        return [status_of(stage) for stage in self.cell.stages]
+    def record(self) -> CellRecord:
+        return cell_record.read(self.cell)
+
+    @functools.cached_property
+    def training(self) -> TrainRecord | None:
+        path = self.cell.folder / RECORD
+        return records.read(path, TrainRecord, AGAIN) if path.is_file() else None
+
+    @functools.cached_property
+    def average(self) -> AverageRecord | None:
+        path = self.cell.folder / f"{AVERAGE}.json"
+        return records.read(path, AverageRecord, AGAIN) if path.is_file() else None
+
+    @functools.cached_property
+    def curves(self) -> Curves:
+        return Curves(self.cell.folder, self.cell.task)
+
+    @functools.cached_property
+    def statuses(self) -> dict[str, StageStatus]:
+        """Status of each stage, by its name."""
+        return {stage.name: status_of(stage) for stage in self.cell.stages}
 
     @functools.cached_property
     def planned(self) -> PlannedTraining:
-        return PlannedTraining(self.cell.requests(TrainRequest)[0])
+        return PlannedTraining(self.cell.train.request)
 
     @functools.cached_property
     def run(self) -> ScoredRun | None:
         """The scores on the first test set."""
         return scored_run.read(self.cell.scores)
 
+    @functools.cached_property
+    def state(self) -> str:
+        """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
+        if self.foreign:
+            return DAMAGED
+        state = self.record.state
+        if state == "running" and not is_locked(self.cell.lock):
+            return "interrupted"
+        return DAMAGED if state == "done" and self.damage else state
+
     @property
-    def is_finished(self) -> bool:
-        """Tell whether nothing is left to run: all stages are done, or the model failed and is recorded."""
-        failed = self.failed and self.cell.stages[0].record.is_file()
-        return self.final and (failed or all(stage.done for stage in self.stages))
+    def progress(self) -> str:
+        """State as the terminal shows it: whether updates are too few is known only once all cells have ended."""
+        falls = self.state == STUCK and still_falls(self.curves.train)
+        return f"{STUCK}, but the loss still falls" if falls else self.state
+
+    @functools.cached_property
+    def damage(self) -> list[str]:
+        """Messages about results that are missing or differ from their records."""
+        scorings = [stage.record for stage in self.cell.scorings if stage.record.is_file()]
+        messages = [message for record in scorings for message in damage(record)]
+        names = self.record.records or [RECORD, self.cell.scores.name]  # version 0.3.0 recorded none
+        return messages + [f"{name} is gone" for name in names if not (self.cell.folder / name).is_file()]
+
+    @functools.cached_property
+    def foreign(self) -> list[str]:
+        """Messages about records and curves that cannot be read or, where the cell has ended, are of another one."""
+        try:
+            return [*self.foreign_model, *(self._foreign_scores() if self.final else ())]
+        except UserError as error:
+            return [str(error)]
+
+    @property
+    def foreign_model(self) -> list[str]:
+        """Messages about files of the training and its average."""
+        train, average, name = self.training or TrainRecord(), self.average or AverageRecord(), self.record.cell
+        if self.curves.damage or not self.final:
+            return self.curves.damage
+        messages = [f"{CELL} is of cell {name}"] if name and name != self.cell.name else []
+        return [*messages, *belongs.foreign_to(train, self.cell.folder, average)]
+
+    def _foreign_scores(self) -> list[str]:
+        average = self.average and self.average.outputs.get(AVERAGE)
+        hashes = dict.fromkeys((AVERAGE, "checkpoint"), average.sha256) if average else {}  # `evaluate` says checkpoint
+        messages = []
+        for stage in self.cell.scorings:
+            files = [self.cell.train.record]
+            if isinstance(stage.request, ScoreRequest):
+                files.append(stage.request.translation / translation_record.RECORD)
+            hashes |= {file.name: sha256(file) for file in files if file.is_file()}
+            messages += belongs.foreign(stage.record, hashes) if stage.record.is_file() else []
+        return messages
 
     @functools.cached_property
     def differences(self) -> list[str]:
         """Differences from what the grid asks for, stage by stage, up to the first stage that is still to be done."""
-        has_begun = self.cell.stages[0].record.is_file()
+        has_begun = self.cell.train.record.is_file()
         lines = [f"corpus: {difference}" for difference in self.cell.corpus_differences if has_begun]
-        for stage, status in zip(self.cell.stages, self.stages, strict=True):
-            lines += [f"{stage.name}: {difference}" for difference in status.differences]
+        for name, status in self.statuses.items():
+            lines += [f"{name}: {difference}" for difference in status.differences]
             if not status.done:
                 break
         try:
-            return [*lines, *self.foreign_records, *self._failure_differences()]
+            return [*lines, *self.foreign, *self._failure_differences()]
         except UserError as error:  # cell.json cannot be read
             return [*lines, str(error)]
 
@@ -69,6 +147,24 @@ class CellState(CellFiles):
         """Return the settings of `failure` that have changed since the cell was run."""
         before = self.record.failure
         return list(changed_settings(asdict(before), asdict(self.cell.failure))) if before else []
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether nothing is left to run: all stages are done, or the model failed and is recorded."""
+        failed = self.failed and self.cell.train.record.is_file()
+        return self.final and (failed or all(status.done for status in self.statuses.values()))
+
+    @property
+    def evidence(self) -> str | None:
+        return "; ".join(self.foreign or self.damage) if self.state == DAMAGED else self.record.evidence
+
+    @property
+    def failed(self) -> bool:
+        return self.record.state in MODEL_FAILED
+
+    @property
+    def final(self) -> bool:
+        return self.record.state in FINAL
 
 
 def read(cells: Iterable[Cell]) -> list[CellState]:

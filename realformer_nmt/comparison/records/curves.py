@@ -1,30 +1,34 @@
-"""Learning curves: the JSON lines that fairseq-train writes for `realformer-nmt train --curves`."""
+"""Learning curves: the JSON lines that fairseq-train writes for `realformer-nmt train --curves`, and their trend."""
 
 import json
-from collections.abc import Mapping
+import statistics
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records
+from realformer_nmt.comparison.records.cell_record import STUCK
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
 TRAIN = {"loss": "loss", "nll_loss": "nll_loss", "gnorm": "gnorm", "tokens_a_second": "wps"}
 VALID = {"loss": "valid_loss", "nll_loss": "valid_nll_loss", "bleu": "valid_bleu"}
+TOO_SHORT = "too few updates"  # shown instead of `stuck`
+FALL = 0.1  # bits a token, from the third quarter of a training to the last
 
 
 class CurvePoint(Struct, frozen=True, kw_only=True):
-    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are unset."""
+    """Values that fairseq logged at an update, losses in bits per target token; those it did not log are None."""
 
     update: int
-    nll_loss: Number | UnsetType | None = UNSET
-    loss: Number | UnsetType | None = UNSET
-    gnorm: Number | UnsetType | None = UNSET
-    tokens_a_second: Number | UnsetType | None = UNSET
-    bleu: Number | UnsetType | None = UNSET
+    nll_loss: Number | None = None
+    loss: Number | None = None
+    gnorm: Number | None = None
+    tokens_a_second: Number | None = None
+    bleu: Number | None = None
 
 
 class Curves:
@@ -88,3 +92,16 @@ def _record(line: bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return table if isinstance(table, dict) else {}
+
+
+def all_too_short(cells: Collection[tuple[str, Sequence[CurvePoint]]]) -> bool:
+    """Tell by their states and training curves whether all models are stuck while all losses still fall."""
+    return bool(cells) and all(state == STUCK and still_falls(train) for state, train in cells)
+
+
+def still_falls(train: Sequence[CurvePoint]) -> bool:
+    """Tell whether the mean loss of the last quarter of the points is clearly below that of the quarter before."""
+    losses = [point.nll_loss for point in train if isinstance(point.nll_loss, float)]
+    quarter = max(1, len(losses) // 4)
+    before, last = losses[-2 * quarter : -quarter], losses[-quarter:]
+    return bool(before) and statistics.fmean(last) < statistics.fmean(before) - FALL

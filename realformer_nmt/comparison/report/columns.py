@@ -16,13 +16,12 @@ from realformer_nmt.comparison.report.formatting import (
     seeds,
     whole,
 )
-from realformer_nmt.comparison.report.power import best_rows
+from realformer_nmt.comparison.report.power import best_rows, is_real
 from realformer_nmt.comparison.report.provenance import marked_family, version
 from realformer_nmt.comparison.report.report_table import ReportTable
 from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, group
 from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
-from realformer_nmt.evaluation.p_values import ALPHA
 
 Figure = Callable[[ResultRow], str | Number | None]
 
@@ -138,10 +137,6 @@ def agreement_column(metric: MetricColumn) -> Column:
     return Column(agreement.HEAD, lambda row: agreement.shown(figure(row)) or NOTHING, {"people_agree": figure})
 
 
-def significance_class(row: ResultRow) -> str:
-    return "real" if row.p_holm is not None and row.p_holm < ALPHA else ""
-
-
 DEPTH = Column(
     "depth",
     lambda row: row.depth,
@@ -156,7 +151,7 @@ P = Column(
     "p (Holm)",
     probability,
     {"p": lambda row: row.p, "p_holm": lambda row: row.p_holm, "p_is_bound": lambda row: row.p_is_bound},
-    mark=significance_class,
+    mark=lambda row: "real" if is_real(row) else "",
 )
 SEEDS = Column(
     "seeds",

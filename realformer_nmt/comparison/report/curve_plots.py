@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from realformer_nmt.checkpoints.model_description import Number
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.report.formatting import (
     by_size,

@@ -12,8 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.comparison.records.cell_files import FINAL, MODEL_FAILED
-from realformer_nmt.comparison.records.loss_trend import TOO_SHORT
+from realformer_nmt.comparison.records.cell_record import FINAL, MODEL_FAILED
+from realformer_nmt.comparison.records.curves import TOO_SHORT
 from realformer_nmt.comparison.report import (
     axis_plots,
     cell_plots,
@@ -64,7 +64,7 @@ def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
 
 
 def is_comparison(folder: Path) -> bool:
-    """Tell whether a folder has the results.json of a comparison, of this version or of an earlier one."""
+    """Tell whether a folder has the results.json of a comparison."""
     try:
         results_file.read(folder / RECORD)
     except UserError:
@@ -80,7 +80,7 @@ def write(results: Results, folder: Path) -> None:
         REPORT: page(results, folder),
         **{f"{results.metric}_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
-    encoded = {name: text.encode("utf-8", "replace") for name, text in files.items()}  # a lone surrogate is a ?
+    encoded = {name: text.encode() for name, text in files.items()}
     pictures = {f"{name}.png": drawing.png() for name, drawing in figures.items()}
     for name, content in {**encoded, **pictures}.items():
         with completed(folder / name) as stream:
@@ -184,12 +184,9 @@ def not_worse(results: Results, metric: MetricColumn) -> list[ResultRow]:
 
 def failed_rows(results: Results) -> list[tuple[ResultRow, str]]:
     """Return the rows with failed models, each with the evidence of its first failed cell."""
+    failed = [cell for cell in results.cells if cell.state in MODEL_FAILED]
     rows = [row for row in by_size(results.rows) if row.failed]
-    return [(row, next(cell.evidence or "" for cell in results.cells if failed(cell, row))) for row in rows]
-
-
-def failed(cell: CellResult, row: ResultRow) -> bool:
-    return cell.state in MODEL_FAILED and group(cell) == group(row)
+    return [(row, next(cell.evidence or "" for cell in failed if group(cell) == group(row))) for row in rows]
 
 
 def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
@@ -200,8 +197,5 @@ def period(cells: Sequence[CellResult]) -> tuple[str | None, str | None]:
 
 
 def moment(stamp: str | None) -> str:
-    """Return 2026-11-20T18:00:00+00:00 as 2026-11-20 18:00 UTC; another zone stays as it was recorded."""
-    if not stamp:
-        return formatting.NOTHING
-    zone = stamp[19:].lstrip(".0123456789")
-    return f"{stamp[:10]} {stamp[11:16]}{' UTC' if zone in ('+00:00', 'Z') else ' ' + zone}".strip()
+    """Return 2026-11-20T18:00:00+00:00 as 2026-11-20 18:00 UTC."""
+    return f"{stamp[:10]} {stamp[11:16]} UTC" if stamp else formatting.NOTHING

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.report.formatting import short
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import ExampleSentence, Results, group

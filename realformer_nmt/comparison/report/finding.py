@@ -7,15 +7,14 @@ against the baseline at the same place. Where neither compares a leader with the
 from collections.abc import Sequence
 
 from realformer_nmt.comparison.grid.axes import Place, shown
-from realformer_nmt.comparison.records.loss_trend import TOO_SHORT
+from realformer_nmt.comparison.records.curves import TOO_SHORT
 from realformer_nmt.comparison.report.formatting import by_size, either
-from realformer_nmt.comparison.report.power import best_rows, scored
+from realformer_nmt.comparison.report.power import best_rows, is_real, scored
 from realformer_nmt.comparison.report.report_table import counted
 from realformer_nmt.comparison.results.best import ranked
 from realformer_nmt.comparison.results.default_title import layers, listed
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.comparison.running.tuning_choice import untuned_place
-from realformer_nmt.evaluation.p_values import ALPHA
 
 MOST_CLAUSES = 4  # on who leads; the table has the rest
 NO_LEADER = "no family leads beyond chance"
@@ -109,11 +108,6 @@ def nothing_told(results: Results, rows: Sequence[ResultRow]) -> str:
 def best_row(results: Results) -> ResultRow:
     """Return the row of the whole table with the best mean, to which `p_best` compares."""
     return ranked(scored(results.rows, results.metric), results.metric)[0]
-
-
-def is_real(row: ResultRow) -> bool:
-    """Tell whether the difference to the baseline is beyond chance."""
-    return row.p_holm is not None and row.p_holm < ALPHA
 
 
 def located(rows: Sequence[ResultRow], tuned: Sequence[str] = ()) -> str:

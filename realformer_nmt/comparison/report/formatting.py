@@ -4,13 +4,11 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
-from msgspec import UNSET, UnsetType
-
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.terminal import printable as printable
 from realformer_nmt.comparison.grid.axes import Place
 from realformer_nmt.comparison.grid.axes import shown as shown_on
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.results_file import (
     MeanScore,
@@ -126,12 +124,12 @@ def seeds(row: ResultRow) -> str:
     return f"{row.seeds} of {trainings}" + (f", {reason}" if reason else "")
 
 
-def difference(row: ResultRow, metric: str) -> str:
+def difference(row: ResultRow | OutsideRow, metric: str) -> str:
     delta = (row.delta or {}).get(metric)
     return NOTHING if delta is None else signed(delta).replace("-", "\N{MINUS SIGN}")
 
 
-def probability(row: ResultRow) -> str:
+def probability(row: ResultRow | OutsideRow) -> str:
     return NOTHING if row.p_holm is None else shown(row.p_holm, row.p_is_bound)
 
 
@@ -154,6 +152,6 @@ def either(numbers: Collection[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} {'or' if len(numbers) == 2 else 'to'} {high:,}"
 
 
-def finite(number: Number | UnsetType | None) -> Number:
+def finite(number: Number | None) -> Number:
     """Return the number; NaN, a gap in a curve, where the value is missing or not finite."""
-    return number if number is not None and number is not UNSET and math.isfinite(number) else math.nan
+    return number if number is not None and math.isfinite(number) else math.nan

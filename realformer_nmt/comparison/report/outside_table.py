@@ -1,24 +1,20 @@
 """Table of the translations from elsewhere, beside the baseline at each place."""
 
-from typing import NamedTuple
-
-from realformer_nmt.comparison.report.formatting import NOTHING, interval, metrics, placed, printable
+from realformer_nmt.comparison.report.formatting import (
+    NOTHING,
+    difference,
+    interval,
+    metrics,
+    placed,
+    printable,
+    probability,
+)
+from realformer_nmt.comparison.report.report_table import TextTable
 from realformer_nmt.comparison.results.results_file import MeanScore, MetricColumn, OutsideRow, ResultRow, Results
 from realformer_nmt.evaluation import agreement
-from realformer_nmt.evaluation.p_values import shown
-from realformer_nmt.evaluation.significance import signed
-
-TITLE = "Not trained here"
 
 
-class OutsideTable(NamedTuple):
-    title: str
-    headers: list[str]
-    lines: list[list[str]]
-    note: str
-
-
-def outside_table(results: Results) -> OutsideTable | None:
+def outside_table(results: Results) -> TextTable | None:
     """Return the table, None where no such translation was named."""
     if not results.outside:
         return None
@@ -26,18 +22,18 @@ def outside_table(results: Results) -> OutsideTable | None:
     scored = [metric for metric in (drawn, *further) if metric.name in results.outside[0].scores]
     heads = ["translation", "at", *(metric.label for metric in scored)]
     heads += [f"{drawn.label} to {results.baseline}", "p (Holm)", agreement.HEAD]
-    return OutsideTable(TITLE, heads, [line(row, scored, drawn) for row in results.outside], note(results))
+    lines = [line(row, scored, drawn) for row in results.outside]
+    return TextTable("Not trained here", heads, [lines], ["left", *["right"] * (len(heads) - 1)], note(results))
 
 
 def line(row: OutsideRow, scored: list[MetricColumn], drawn: MetricColumn) -> list[str]:
-    delta = row.delta.get(drawn.name)
     return [
         row.name,
         placed(row) if row.depth else NOTHING,
         *(interval(row.scores[metric.name]) for metric in scored),
-        NOTHING if delta is None else signed(delta).replace("-", "\N{MINUS SIGN}"),
-        NOTHING if row.p_holm is None else shown(row.p_holm, row.p_is_bound),
-        agreement.shown(agreement.agreement(drawn.name, drawn.signature, delta)) or NOTHING,
+        difference(row, drawn.name),
+        probability(row),
+        agreement.shown(agreement.agreement(drawn.name, drawn.signature, row.delta.get(drawn.name))) or NOTHING,
     ]
 
 

@@ -21,6 +21,11 @@ def best_rows(rows: Sequence[ResultRow], metric: str) -> list[ResultRow]:
     return best if len(best) < len(rows_with_score) else []
 
 
+def is_real(row: ResultRow) -> bool:
+    """Tell whether the difference to the baseline is beyond chance."""
+    return row.p_holm is not None and row.p_holm < ALPHA
+
+
 def smallest_significant(rows: Sequence[ResultRow], metric: str) -> float | None:
     """Estimate the difference to the baseline from which on a test is significant, from the tests that were made.
 

@@ -19,6 +19,16 @@ class ReportTable(NamedTuple):
     tuned_rows: list[ResultRow] | None = None  # of which a column says whether a row is one
 
 
+class TextTable(NamedTuple):
+    """A table in words, whatever it will be written as."""
+
+    title: str  # empty where there is one test set
+    heads: list[str]
+    bodies: list[list[list[str]]]  # the words of each line, a body per depth
+    sides: list[str]
+    note: str = ""
+
+
 def test_sets(results: Results) -> list[ReportTable]:
     """Return a table per test set, first the one that the plots show."""
     tuned_rows = results.tuned.rows if results.tuned else None

@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import NamedTuple
 
 from tabulate import tabulate
 
@@ -14,7 +13,7 @@ from realformer_nmt.comparison.report.columns import Column, columns, paper_colu
 from realformer_nmt.comparison.report.formatting import MARK, metrics, placed
 from realformer_nmt.comparison.report.notes import notes
 from realformer_nmt.comparison.report.outside_table import outside_table, spreadsheet_rows
-from realformer_nmt.comparison.report.report_table import ReportTable, test_sets, tuned_table
+from realformer_nmt.comparison.report.report_table import ReportTable, TextTable, test_sets, tuned_table
 from realformer_nmt.comparison.results.results_file import Results
 
 LATEX = {
@@ -34,16 +33,6 @@ FORMULA = re.compile(r"(?<!\w)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")  # as full-w
 MARKDOWN = re.compile(r"[\\`*\[\]<>|&$~]|(?<!\w)_|_(?!\w)")  # post_ln needs no backslash, _so_ does
 
 
-class TextTable(NamedTuple):
-    """A table in words, whatever it will be written as."""
-
-    title: str  # empty where there is one test set
-    heads: list[str]
-    bodies: list[list[list[str]]]  # the words of each line, a body per depth
-    sides: list[str]
-    note: str = ""
-
-
 def text_tables(results: Results, columns_of: Callable[[ReportTable], list[Column]]) -> Iterator[TextTable]:
     """Yield the table of each test set, that of the tuned rows, and that of translations from elsewhere."""
     for table in test_sets(results):
@@ -53,8 +42,7 @@ def text_tables(results: Results, columns_of: Callable[[ReportTable], list[Colum
         yield text_table(tuned, columns_of(tuned), tuned.title)
     outside = outside_table(results)
     if outside:
-        sides = ["left", *("right" for _ in outside.headers[1:])]
-        yield TextTable(outside.title, outside.headers, [outside.lines], sides, outside.note)
+        yield outside
 
 
 def text_table(table: ReportTable, listed: Sequence[Column], title: str) -> TextTable:

@@ -14,32 +14,30 @@ from realformer_nmt.checkpoints.run_files import AVERAGE
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.json_records import expected
-from realformer_nmt.common.files.records import Fingerprint
-from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.axes import Point
-from realformer_nmt.comparison.grid.cell import CellFolder
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.grid.cell import Cell
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results.results_file import AnalysisResult, ClaimResult
 
 RECORD = "analysis.json"
 AGAIN = "use `realformer-nmt analyse --fresh` to redo it"
 
 
-def gather(folder: Path, cells: Sequence[CellFiles]) -> list[AnalysisResult]:
+def gather(folder: Path, cells: Sequence[CellState]) -> list[AnalysisResult]:
     """Return the analyses in a comparison's folder all of whose models are models of its cells."""
     by_digest = {digest: record.cell for record in cells for digest in averaged(record)}
     described = [describe_readable(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
     return [analysis for analysis in described if analysis]
 
 
-def averaged(cell: CellFiles) -> list[str]:
+def averaged(cell: CellState) -> list[str]:
     """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
-    average = None if cell.foreign_records else cell.average
+    average = None if cell.foreign else cell.average
     return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
 
 
-def describe_readable(file: Path, by_digest: Mapping[str, CellFolder]) -> AnalysisResult | None:
+def describe_readable(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:
     """Return what an analysis.json says; one that cannot be read is named on stderr and left out."""
     try:
         return describe(file, by_digest)
@@ -48,7 +46,7 @@ def describe_readable(file: Path, by_digest: Mapping[str, CellFolder]) -> Analys
         return None
 
 
-def describe(file: Path, by_digest: Mapping[str, CellFolder]) -> AnalysisResult | None:
+def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:
     """Return what an analysis.json says of the claims; None where one of its models is no cell's."""
     record = records.read(file, AnalysisRecord, AGAIN)
     with expected(file, AGAIN):
@@ -59,25 +57,16 @@ def describe(file: Path, by_digest: Mapping[str, CellFolder]) -> AnalysisResult 
             if cell is None:
                 return None
             models.append((cell, model))
-        figures = [
-            name for name, output in record.outputs.items() if name.endswith(".svg") and is_whole(file, name, output)
-        ]
         return AnalysisResult(
             folder=file.parent.name,
             cells=[cell.name for cell, _ in models],
             subset=str(record.made_from.settings["subset"]),
-            figures=sorted(figures),
+            figures=sorted(name for name in record.outputs if name.endswith(".svg")),
             claims=list(supported(models)),
         )
 
 
-def is_whole(file: Path, name: str, output: Fingerprint) -> bool:
-    """Tell whether a figure lies beside its record, as it was drawn."""
-    figure = file.with_name(name)
-    return Path(name).name == name and figure.is_file() and sha256(figure) == output.sha256
-
-
-def supported(models: Sequence[tuple[CellFolder, AnalysedModel]]) -> Iterator[ClaimResult]:
+def supported(models: Sequence[tuple[Cell, AnalysedModel]]) -> Iterator[ClaimResult]:
     """Check each claim among those of one depth and seed at one point of the axes."""
     groups: dict[tuple[str, int, Point], list[TrainedModel]] = {}
     for cell, model in models:

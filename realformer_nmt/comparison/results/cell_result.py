@@ -1,6 +1,6 @@
-"""A cell of results.json, as classes; a field with a default may be absent in an older file."""
+"""A cell of results.json, as classes."""
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import Struct, field
 
 from realformer_nmt.checkpoints.model_description import Number, ShortcutWeight
 from realformer_nmt.comparison.records.curves import CurvePoint
@@ -10,7 +10,7 @@ class CellScore(Struct, frozen=True, kw_only=True):
     """Score of one training; a validation loss has no interval."""
 
     score: Number
-    interval: Number | UnsetType | None = UNSET  # half the confidence interval over other sentences
+    interval: Number | None = None  # half the confidence interval over other sentences
 
 
 class CellCurves(Struct, frozen=True, kw_only=True):

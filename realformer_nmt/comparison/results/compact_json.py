@@ -16,9 +16,7 @@ def compact(content: Table) -> Table:
 
 
 def expanded(content: Table) -> Table:
-    """Return the content with every cell complete; in a file of version 0.3.0 they are complete already."""
-    if SHARED not in content:
-        return content
+    """Return the content with every cell complete."""
     return {**content, "cells": [expanded_cell(cell, content[SHARED]) for cell in content["cells"]]}
 
 
@@ -41,8 +39,8 @@ def expanded_cell(cell: Table, shared: Mapping[str, Table]) -> Table:
 
 
 def columns(points: Sequence[Table]) -> Table:
-    """Return a list of values per name, with null for each point that has none."""
-    names = dict.fromkeys(name for point in points for name in point)
+    """Return a list of values per name that any point has a value for."""
+    names = dict.fromkeys(name for point in points for name, value in point.items() if value is not None)
     return {name: [point.get(name) for point in points] for name in names}
 
 

@@ -13,7 +13,8 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records.cell_files import FINAL
+from realformer_nmt.comparison.grid.translation_scoring import TEST
+from realformer_nmt.comparison.records.cell_record import FINAL
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import (
     analyses,
@@ -39,7 +40,7 @@ from realformer_nmt.comparison.results.results_file import (
 from realformer_nmt.comparison.running import tuning_choice
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
-from realformer_nmt.evaluation.significance import TEST
+from realformer_nmt.evaluation.significance import TESTS
 
 
 def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], command: Sequence[str]) -> Results:
@@ -61,7 +62,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         command=shlex.join(command),
         commit=commit(),
         versions=versions(),
-        hardware=machines([state for state in states if not state.foreign_records]),
+        hardware=machines([state for state in states if not state.foreign]),
         corpus=first.corpus or corpus.name,
         languages=list(corpus.pair()),
         metric=grid.drawn,
@@ -86,7 +87,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
 
 def significance_test(grid: Grid) -> SignificanceTest:
     metric = scoring_of(grid.task).tested(grid.drawn)
-    return SignificanceTest(name=TEST, metric=metric, samples=summary.SAMPLES, correction="Holm")
+    return SignificanceTest(name=TESTS[TEST], metric=metric, samples=summary.SAMPLES, correction="Holm")
 
 
 def scored_on(

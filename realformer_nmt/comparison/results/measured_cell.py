@@ -12,13 +12,11 @@ from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cell_requests import with_gpus
+from realformer_nmt.comparison.grid.cell_requests import commands
 from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_files import DAMAGED, CellFiles
-from realformer_nmt.comparison.records.cell_state import CellState
+from realformer_nmt.comparison.records.cell_state import DAMAGED, CellState
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
-from realformer_nmt.comparison.running.plan import commands
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.command import layers, pasted
@@ -30,9 +28,9 @@ POINTS = 60  # of a curve
 def describe(state: CellState) -> CellResult:
     """Return the result of a cell by its records."""
     cell, run = state.cell, run_of(state, state.cell.subset)
-    files: CellFiles = state
-    if state.foreign_records:  # a record is another cell's, so none is read: there is no such folder
-        files = CellFiles(replace(cell, folder=cell.folder / "mixed"))
+    files = state
+    if state.foreign:  # a record is another cell's, so none is read: there is no such folder
+        files = CellState(replace(cell, folder=cell.folder / "mixed"))
     record, trained = files.record, files.training or TrainRecord()
     cell_settings = settings(files.training, files.average, run)
     return CellResult(
@@ -53,7 +51,7 @@ def describe(state: CellState) -> CellResult:
         finished=record.sessions[-1].finished if record.sessions else None,
         device=none_if_unset(trained.device),
         host=record.machine.host if record.machine else None,
-        commands=commands(trained_on(cell, trained)),
+        commands=commands(cell, trained.gpus),  # a report may be written on another machine
         settings=cell_settings,
         versions=versions_of(trained, run),
         differences=state.differences,
@@ -75,11 +73,6 @@ def trained_shortcuts(weights: Sequence[ShortcutWeight]) -> list[ShortcutWeight]
     """Return the mean of ADMIN's w by sub-layer; nothing of a model whose shortcuts are constants."""
     is_trained = any(weight.smallest != weight.largest for weight in weights)
     return [ShortcutWeight(sublayer=weight.sublayer, mean=weight.mean) for weight in weights if is_trained]
-
-
-def trained_on(cell: Cell, record: TrainRecord) -> Cell:
-    """Return a cell that asks for the GPUs that it was trained on: a report may be written on another machine."""
-    return cell if record.gpus is UNSET else with_gpus(cell, record.gpus)
 
 
 def settings(train: TrainRecord | None, average: AverageRecord | None, run: RunRecord | None) -> dict[str, object]:

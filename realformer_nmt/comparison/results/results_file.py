@@ -1,11 +1,8 @@
-"""results.json as classes: what a comparison measured, with the only reader and the only writer of the file.
-
-A field with a default may be absent in an older file; a key that is not known here is ignored.
-"""
+"""results.json as classes: what a comparison measured, with the only reader and the only writer of the file."""
 
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType, convert, field, to_builtins
+from msgspec import Struct, convert, field, to_builtins
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.files import json_records
@@ -70,7 +67,7 @@ class ResultRow(Struct, frozen=True, kw_only=True):
     p_is_bound: bool = False
     p_best: Number | None = None
     best: bool = False
-    tried: int | UnsetType = UNSET  # settings, of a row of the tuned table
+    tried: int | None = None  # settings, of a row of the tuned table
 
 
 class OutsideRow(Struct, frozen=True, kw_only=True):
@@ -166,7 +163,7 @@ def metric_column(name: str) -> MetricColumn:
 
 
 def read(path: Path) -> Results:
-    """Read a results.json, of this version or of an earlier one."""
+    """Read a results.json."""
     content = json_records.read(path, WRITER)
     with json_records.expected(path, WRITER):
         return convert(compact_json.expanded(content), Results)

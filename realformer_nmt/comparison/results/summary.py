@@ -16,7 +16,7 @@ from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow, group
 from realformer_nmt.evaluation import p_values as corrections

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from realformer_nmt.comparison.records.loss_trend import TOO_SHORT, all_too_short
+from realformer_nmt.comparison.records.curves import TOO_SHORT, all_too_short
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 
 

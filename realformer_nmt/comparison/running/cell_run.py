@@ -6,14 +6,13 @@ again.
 
 import os
 from collections.abc import Generator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from realformer_nmt.checkpoints.run_files import DIVERGENCE
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.records.cell_log import CellLog
+from realformer_nmt.comparison.records.cell_record import CellLog
 from realformer_nmt.comparison.records.cell_state import CellState, status_of
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.running import verdict
@@ -45,8 +44,8 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
             return
         of_words = TASKS[cell.task].targets_are_words
         entropy = verdict.unigram_entropy(cell.data, *cell.languages) if of_words else None
-        log = CellLog(state)
-        log.start(cell, entropy)
+        log = CellLog(cell)
+        log.start(entropy)
         failure: Verdict | None = None
         for stage in cell.stages:
             status = status_of(stage)
@@ -57,9 +56,9 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                 if end:
                     end = _combined(failure, end)
                     log.end(end.state, end.evidence)
-                    yield Progress(CellFiles(cell).progress)
+                    yield Progress(CellState(cell).progress)
                     return
-            if stage is cell.stages[0]:
+            if stage is cell.train:
                 failure = _failure(cell, Curves(cell.folder, cell.task), entropy, ended=True)
                 if failure and cell.failure.stop_early:
                     break
@@ -67,7 +66,7 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
             log.end(failure.state, failure.evidence)
         else:
             log.end("done")
-        yield Progress(CellFiles(cell).progress)
+        yield Progress(CellState(cell).progress)
 
 
 def _combined(failure: Verdict | None, end: Verdict) -> Verdict:
@@ -76,7 +75,7 @@ def _combined(failure: Verdict | None, end: Verdict) -> Verdict:
 
 
 def _run_stage(
-    cell: Cell, stage: CellStage, log: CellLog, environment: Mapping[str, str], entropy: float | None
+    cell: Cell, stage: CellStage[Any], log: CellLog, environment: Mapping[str, str], entropy: float | None
 ) -> Watched:
     """Run a stage, again after a fault; return None once it is done, or the verdict that ends the cell."""
     for attempt in range(cell.retries + 1):
@@ -93,7 +92,7 @@ def _run_stage(
 
 
 def _attempt(
-    cell: Cell, stage: CellStage, environment: Mapping[str, str], entropy: float | None
+    cell: Cell, stage: CellStage[Any], environment: Mapping[str, str], entropy: float | None
 ) -> Generator[Progress, None, Verdict | int]:
     """Run a stage once; return its exit status, or the verdict on a model that is stopped early."""
     cell.folder.mkdir(parents=True, exist_ok=True)
@@ -120,15 +119,13 @@ def _failure(cell: Cell, curves: Curves, entropy: float | None, ended: bool) -> 
 
 
 def _updates(cell: Cell) -> int | None:
-    training = CellFiles(cell).training
+    training = CellState(cell).training
     return none_if_unset(training.updates) if training else None
 
 
-def _progress(cell: Cell, stage: CellStage, curves: Curves) -> Progress:
+def _progress(cell: Cell, stage: CellStage[Any], curves: Curves) -> Progress:
     last = curves.train[-1] if curves.train else CurvePoint(update=0)
-    return Progress(
-        stage.name, last.update, _updates(cell), none_if_unset(last.nll_loss), none_if_unset(last.tokens_a_second)
-    )
+    return Progress(stage.name, last.update, _updates(cell), last.nll_loss, last.tokens_a_second)
 
 
 def _last_words(cell: Cell) -> str:

@@ -4,7 +4,7 @@ Everything is checked before anything is copied.
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from realformer_nmt.checkpoints.run_files import CHECKPOINTS
@@ -12,36 +12,27 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed_folder
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_files import DAMAGED, SCORES, CellFiles
-from realformer_nmt.comparison.records.cell_state import CellState
-from realformer_nmt.evaluation.run_record import RecordedFile
+from realformer_nmt.comparison.records.cell_state import DAMAGED, CellState
 
 NOTHING = "nothing was merged"
 
 
-def check_cells(folders: Sequence[Path]) -> None:
-    """Refuse all folders if one holds no cells: it may be mistyped."""
-    for folder in folders:
-        if not (folder / "cells").is_dir():
-            raise UserError(f"{folder} holds no folder cells: give the --folder of another comparison; {NOTHING}")
-
-
-def merge(cells: Sequence[CellState], in_folders: Sequence[Sequence[CellState]]) -> None:
+def merge(cells: Sequence[CellState], in_folders: Mapping[Path, Sequence[CellState]]) -> None:
     """Copy the finished cells that are not here; `in_folders` has the same cells, in the same order, in each other
     folder. An earlier merge may have copied them, and have been killed before its report."""
+    for folder, states in in_folders.items():
+        if not any(state.final for state in states):
+            raise UserError(f"{folder}: no cell of the grid is finished there; {NOTHING}")
     copies = []
-    for here, *elsewhere in zip(cells, *in_folders, strict=True):
+    for here, *elsewhere in zip(cells, *in_folders.values(), strict=True):
         source = to_copy(here, elsewhere)
         if source:
             copies.append((source, here.cell))
-    if not any(state.final for states in in_folders for state in states):
-        raise UserError(f"no cell of the grid is finished in those folders: {NOTHING}")
     if not copies:
         print("up to date: the finished cells of those folders are here already")
     for source, cell in copies:
         copy(source.folder, cell.folder)
-        print(f"{cell.name}: {CellFiles(cell).state}, of {source.folder}")
+        print(f"{cell.name}: {CellState(cell).state}, of {source.folder}")
 
 
 def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
@@ -68,7 +59,6 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
         return None
     if folder.exists():
         raise UserError(f"{folder} is unfinished, and {first.folder} is finished: remove {folder}; {NOTHING}")
-    check_references(first, folder)
     return first
 
 
@@ -76,24 +66,6 @@ def hashes(cell: Cell) -> list[str | None]:
     """Return the hashes of a cell's records: equal for two copies of a training, different for two trainings."""
     files = (cell.record_file, *(stage.record for stage in cell.stages))
     return [sha256(file) if file.is_file() else None for file in files]
-
-
-def check_references(cell: Cell, folder: Path) -> None:
-    """Refuse a cell that has a reference which is not found from its new folder."""
-    for stage in cell.stages:
-        run = scored_run.read(stage.record) if stage.record.match(SCORES) else None
-        if run and "reference" in run.files:
-            check_reference(stage.record, run.files["reference"], folder)
-
-
-def check_reference(record: Path, reference: RecordedFile, folder: Path) -> None:
-    """Refuse a reference that is not found from a folder: its record names it by a relative path."""
-    file = (folder / reference.path).resolve()
-    if not file.is_file() or sha256(file) != reference.sha256:
-        raise UserError(
-            f"{record} was scored with {reference.path}, seen from its folder; seen from {folder} "
-            f"that is not there, or another file: put the prepared corpus there; {NOTHING}"
-        )
 
 
 def copy(folder: Path, to: Path) -> None:

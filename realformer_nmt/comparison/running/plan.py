@@ -9,14 +9,11 @@ import torch
 from tabulate import tabulate
 
 from realformer_nmt.checkpoints import averaging, belongs
-from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.run_files import RECORD
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
-from realformer_nmt.protocols.command import pasted
 from realformer_nmt.protocols.running import training as trainings
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 
@@ -51,8 +48,7 @@ def check_trainings(cells: Sequence[CellState]) -> None:
 def check_training(state: CellState) -> None:
     if state.is_finished:
         return
-    cell, (trained, averaged) = state.cell, state.stages[:2]
-    if not trained.done:
+    if not state.statuses["train"].done:
         request = state.planned.request
         if request.begin_with and not request.begin_with.is_file():
             raise UserError(
@@ -61,8 +57,8 @@ def check_training(state: CellState) -> None:
         if request.begin_with:
             belongs.check_average(request.begin_with, request.begin_with.with_name(RECORD))
         check_options(state)
-    elif not averaged.done:
-        averaging.select(cell.requests(AverageRequest)[0])
+    elif not state.statuses["average"].done:
+        averaging.select(state.cell.average.request)
 
 
 def check_options(state: CellState) -> None:
@@ -106,7 +102,7 @@ def rate(cells: Sequence[CellState], costs: Sequence[Cost]) -> float | None:
     """Return the operations per second of the trainings that are complete, their median."""
     rates = []
     for state, cost in zip(cells, costs, strict=True):
-        training = None if state.foreign_records else state.training
+        training = None if state.foreign else state.training
         if training and training.is_complete and training.wall_clock_hours:
             rates.append(cost.operations / training.wall_clock_hours / 3600)
     return median(rates) if rates else None
@@ -121,8 +117,3 @@ def product_rate() -> float:
         float((matrix @ matrix)[0, 0])  # waits for the GPU
         times.append(time.perf_counter() - start)
     return 2 * SIZE**3 / median(times)
-
-
-def commands(cell: Cell) -> list[str]:
-    """Return the commands of a cell's stages, ready to paste."""
-    return [pasted(stage.request.command()) for stage in cell.stages]

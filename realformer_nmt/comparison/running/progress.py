@@ -1,11 +1,10 @@
 """Progress on the terminal: a line per running cell with its bar, loss, speed and remaining time.
 
-A cell that has ended is printed once, above the bars. A line is drawn again only when it changes, and at most once a
-second: the terminal may be behind a slow connection, or its output may be logged.
+A cell that has ended is printed once, above the bars. They are drawn once a second: the terminal may be behind a slow
+connection.
 """
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 
 from rich.console import Console
@@ -14,20 +13,18 @@ from rich.progress import Progress as Bars
 
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_files import ENDED
+from realformer_nmt.comparison.records.cell_record import ENDED
 from realformer_nmt.comparison.running.cell_run import Progress
 
-BETWEEN_DRAWINGS = 1.0  # seconds
 STILL = ("waiting", "interrupted")  # states without a process
 
 
 class Live:
     """Bars of the running cells; where the output is no terminal, a line per change of a cell's state."""
 
-    def __init__(self, cells: Sequence[Cell], console: Console, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console, self._clock = console, clock
+    def __init__(self, cells: Sequence[Cell], console: Console) -> None:
+        self._console = console
         self._states: dict[Cell, str] = {}
-        self._drawn, self._changed = float("-inf"), False
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -35,13 +32,7 @@ class Live:
             TextColumn("{task.fields[text]}", markup=False),
             TimeRemainingColumn(),
         )
-        self._bars = Bars(
-            *columns,
-            console=console,
-            disable=not console.is_terminal,
-            auto_refresh=False,
-            get_time=clock,
-        )
+        self._bars = Bars(*columns, console=console, disable=not console.is_terminal, refresh_per_second=1)
         width = max(len(cell.name) for cell in cells)
         self._all = self._bars.add_task("ended".ljust(width), total=len(cells), text="", start=False)
         self._tasks: dict[Cell, TaskID] = {
@@ -66,20 +57,14 @@ class Live:
             self._states[cell] = shown
             if state in ENDED or not self._console.is_terminal:
                 self._console.print(f"{cell.name}: {text}", soft_wrap=True, markup=False, highlight=False)
-        if self._changed and self._clock() - self._drawn >= BETWEEN_DRAWINGS:
-            self._drawn, self._changed = self._clock(), False
-            self._bars.refresh()
 
     def _draw(self, cell: Cell, progress: Progress, text: str) -> None:
-        """Update a cell's bar for the next refresh; the bar of a cell that does not run is hidden."""
-        task, runs = self._bars.tasks[self._tasks[cell]], state_of(progress) not in (*ENDED, *STILL)
+        """Update a cell's bar; that of a cell that does not run is hidden."""
+        task, runs = self._tasks[cell], state_of(progress) not in (*ENDED, *STILL)
         done = progress.updates if progress.updates and trained(cell, progress) else progress.update
-        if (text, done, runs) == (task.fields["text"], task.completed, task.visible):
-            return
-        self._changed = True
         if progress.updates:
-            self._bars.start_task(task.id)
-        self._bars.update(task.id, text=text, completed=done, total=progress.updates, visible=runs)
+            self._bars.start_task(task)
+        self._bars.update(task, text=text, completed=done, total=progress.updates, visible=runs)
         states = {**self._states, cell: state_of(progress)}.values()
         self._bars.update(self._all, completed=sum(state in ENDED for state in states))
 
@@ -99,4 +84,4 @@ def described(progress: Progress) -> str:
 
 def trained(cell: Cell, progress: Progress) -> bool:
     """Tell whether the training is complete; its curve may end some updates earlier."""
-    return progress.state in [stage.name for stage in cell.stages[1:]]
+    return progress.state in [stage.name for stage in cell.after_training]

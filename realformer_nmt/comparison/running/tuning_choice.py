@@ -12,7 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.axes import Group, Place, Point, Value
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.records.cell_files import MODEL_FAILED
+from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.records.cell_state import CellState
 
 Tried = TypeVar("Tried")
@@ -34,33 +34,27 @@ def tries(grid: Grid, seed: int) -> bool:
     return not grid.tune_seeds or seed in grid.tune_seeds
 
 
-def ready(grid: Grid, cells: Sequence[CellState]) -> list[Cell]:
-    """Return the cells that can be trained now, without those that wait for a choice."""
+def needed(grid: Grid, cells: Sequence[CellState], waiting: bool = True) -> list[CellState]:
+    """Return the cells that are trained: all but those whose setting was not chosen, with or without those that wait
+    for a choice."""
     points = choices(grid, cells)
-    return [
-        state.cell
-        for state in cells
-        if tries(grid, state.cell.seed) or points.get(candidates(grid, state.cell)) == state.cell.point
-    ]
+    selected = []
+    for state in cells:
+        point = state.cell.point
+        if (
+            tries(grid, state.cell.seed)
+            or points.get(candidates(grid, state.cell), point if waiting else None) == point
+        ):
+            selected.append(state)
+    return selected
 
 
 def waiting_line(grid: Grid, cells: Sequence[CellState]) -> str:
     """Return a plan's line about the cells that wait for a choice, or nothing."""
-    later = len(cells) - len(ready(grid, cells))
+    later = len(cells) - len(needed(grid, cells, waiting=False))
     return (
         f"{later} of them wait for a choice of {', '.join(grid.tune)}: only the chosen are trained\n" if later else ""
     )
-
-
-def needed(grid: Grid, cells: Sequence[CellState]) -> list[CellState]:
-    """Return the cells that are or may be trained, without those whose setting was not chosen."""
-    points = choices(grid, cells)
-    return [
-        state
-        for state in cells
-        if tries(grid, state.cell.seed)
-        or points.get(candidates(grid, state.cell), state.cell.point) == state.cell.point
-    ]
 
 
 def choices(grid: Grid, cells: Sequence[CellState]) -> dict[Group, Point | None]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from realformer_nmt.checkpoints.run_files import DIVERGENCE
-from realformer_nmt.common.files import json_records
+from realformer_nmt.common.files import records
 from realformer_nmt.comparison.grid.cell import Failure
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.data_bins import subsets
@@ -21,6 +22,13 @@ WINDOW = 5  # points of the curve
 class Verdict(NamedTuple):
     state: str  # stuck, diverged or error
     evidence: str
+
+
+class DivergenceRecord(Struct, frozen=True):
+    """Record of a divergence, which the training writes, as far as it is read here."""
+
+    error: str
+    update: int
 
 
 def unigram_entropy(data: Path, *pair: str) -> float:
@@ -59,8 +67,8 @@ def diverged(checkpoints: Path, train: list[CurvePoint]) -> Verdict | None:
     """Return the verdict by the training's own note when it ended, or by a loss that is no number."""
     note = checkpoints / DIVERGENCE
     if note.is_file():
-        content = json_records.read(note, "remove it, and the same command resumes", {"error": str, "update": int})
-        return Verdict("diverged", f"{content['error']} at update {content['update']}")
+        record = records.read(note, DivergenceRecord, "remove it, and the same command resumes", sealed=False)
+        return Verdict("diverged", f"{record.error} at update {record.update}")
     broken = [point for point in train if not math.isfinite(point.loss or 0.0)]
     if broken:
         return Verdict("diverged", f"loss {broken[0].loss} at update {broken[0].update}")

@@ -22,8 +22,6 @@ PAIR = re.compile(r"([a-z]+)-([a-z]+)[\w-]*_#_")  # how WMT's document ids begin
 def tsv(lines: Sequence[str]) -> Iterator[Row]:
     """Yield the rows below a line of names; quotes are text, and an empty line is no row."""
     names = columns(lines[0]) if lines else []
-    if len(set(names)) < len(names):
-        raise UserError(f"line 1 names a column twice: {', '.join(names)}")
     for number, line in enumerate(lines[1:], 2):
         values = columns(line)
         if values == [""]:
@@ -44,11 +42,10 @@ def json_lines(lines: Sequence[str]) -> Iterator[Row]:
             continue
         try:
             row = json.loads(line)
-            json.dumps(row, ensure_ascii=False).encode()  # raises at half a character, such as "\\ud800"
-        except (ValueError, RecursionError):
+        except ValueError:
             row = None
         if not isinstance(row, dict):
-            raise UserError(f"line {number} is not a JSON object in valid Unicode: write one object in each line")
+            raise UserError(f"line {number} is not a JSON object: write one object in each line")
         yield row
 
 

@@ -1,5 +1,8 @@
 """Hypotheses of `realformer-nmt translate`, and the record of how they were decoded."""
 
+import contextlib
+import dataclasses
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,8 +23,6 @@ from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.translating import evaluation_sets, translation_checks, validation_scores
 from realformer_nmt.evaluation.translating.generation import Generated, generate
-from realformer_nmt.evaluation.translating.parallel_jobs import check_shares, shares
-from realformer_nmt.evaluation.translating.stdio import streamed
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.evaluation.translating.translation_record import (
     HYPOTHESES,
@@ -33,53 +34,62 @@ from realformer_nmt.evaluation.translating.translation_record import (
 )
 from realformer_nmt.kernels.precision import EXACT
 
+STREAM = Path("-")  # standard input or output
+
 
 def run(request: TranslateRequest) -> int:
     if not request.says_corpus():
         path = request.checkpoints[0]
         translation_checks.check_translates(path, checkpoint_fields.without_weights(path))
         request = text_pipeline.with_corpus(request, path)
-    return streamed(fill, is_up_to_date, request, HYPOTHESES)
+    if STREAM not in (request.input, request.output):
+        return fill(request)
+    with tempfile.TemporaryDirectory() as folder:
+        return translate_stream(request, Path(folder))
+
+
+def translate_stream(request: TranslateRequest, folder: Path) -> int:
+    """Translate standard input, or to standard output, through files in a temporary folder."""
+    if request.input == STREAM:
+        text = folder / "stdin"
+        text.write_bytes(sys.stdin.buffer.read())
+        request = dataclasses.replace(request, input=text)
+    if request.output != STREAM:
+        return fill(request)
+    output = folder / "output"
+    with contextlib.redirect_stdout(sys.stderr):  # nothing but hypotheses goes to standard output
+        fill(dataclasses.replace(request, output=output))
+    sys.stdout.buffer.write((output / HYPOTHESES).read_bytes())  # UTF-8, whatever the locale
+    return 0
 
 
 def fill(request: TranslateRequest) -> int:
     """Translate into a folder."""
-    if is_up_to_date(request):
-        return 0
-    corpus, stage = text_pipeline.requested(request), stage_of(request)
-    start = time.monotonic()
-    origin = stage.start()
-    with shares(request.output, origin, request.jobs, request.fresh) as folder:
-        generated = translate(request, corpus, folder)
-        with stage.claimed(*output_files(request)):
-            files = write(generated, corpus, request.output)
-        record = replace(
-            described(request, corpus, origin),
-            lines=len(generated.hypotheses),
-            seconds=time.monotonic() - start,
-            files=files,
-            versions=versions(),
-            outputs=stage.fingerprints(*(request.output / name for name in files)),
-        )
-        if generated.validation:
-            record = replace(record, validation={"subset": validation_scores.SUBSET, **generated.validation})
-            print(f"validation: {validation_scores.describe(record.validation or {})}")
-        stage.write(record)
-    print(f"{request.output / HYPOTHESES}: {record.lines} lines in {record.seconds:.1f} s")
-    return 0
-
-
-def is_up_to_date(request: TranslateRequest) -> bool:
-    """Return whether there is nothing to do; refuse what cannot be translated, before a file is changed."""
     translation_checks.check_possible(request)
-    corpus = text_pipeline.requested(request)
-    if stage_of(request).is_up_to_date(request.fresh, *output_files(request)):
-        return True
+    corpus, stage = text_pipeline.requested(request), stage_of(request)
+    if stage.is_up_to_date(request.fresh, *output_files(request)):
+        return 0
     corpus.import_detokeniser()
-    check_shares(request.output)
     translation_checks.check_models(request, corpus)
     translation_checks.check_text(raw_text(request, corpus), request.subset, corpus)
-    return False
+    start, origin = time.monotonic(), stage.new_origin()
+    with tempfile.TemporaryDirectory() as folder:
+        generated = translate(request, corpus, Path(folder))
+    with stage.claimed(*output_files(request)):
+        files = write(generated, corpus, request.output)
+    record = replace(
+        described(request, corpus, origin),
+        lines=len(generated.hypotheses),
+        seconds=time.monotonic() - start,
+        files=files,
+        outputs=stage.fingerprints(*(request.output / name for name in files)),
+    )
+    if generated.validation:
+        record = replace(record, validation={"subset": validation_scores.SUBSET, **generated.validation})
+        print(f"validation: {validation_scores.describe(record.validation or {})}")
+    stage.write(record)
+    print(f"{request.output / HYPOTHESES}: {record.lines} lines in {record.seconds:.1f} s")
+    return 0
 
 
 def output_files(request: TranslateRequest) -> list[Path]:
@@ -194,6 +204,7 @@ def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -
         prepared=resolved(corpus.prepared),
         subwords_folder=resolved(corpus.folder),
         decoding=decoding(request),
+        versions=versions(),
         lines=0,
         files={},
         made_from=origin,

@@ -1,7 +1,6 @@
 """Checks of what is to be translated, before a file is changed."""
 
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,8 +58,6 @@ def check_models(request: TranslateRequest, corpus: TextPipeline) -> None:
     for path in request.checkpoints:
         if not path.is_file():
             raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
-        if os.pathsep in str(path):
-            raise UserError(f"{path} has a colon in its name, at which fairseq cuts it in two: give a link without one")
         state = checkpoint_fields.without_weights(path)
         check_same_languages(path, state, corpus)
         if request.precision != EXACT and not checkpoint_fields.of_this_package(state):

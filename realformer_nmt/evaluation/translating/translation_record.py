@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import StageRecord
@@ -45,15 +45,15 @@ class TranslationRecord(StageRecord, frozen=True, kw_only=True):
     languages: tuple[str, str]
     subwords: str
     hyphens: str | None = None
-    data: str | UnsetType | None = UNSET
+    data: str | None = None
     prepared: str | None = None
-    subwords_folder: str | UnsetType | None = UNSET
+    subwords_folder: str | None = None
     decoding: DecodingSettings
     lines: int
-    seconds: float | UnsetType = UNSET
+    seconds: float = 0
     validation: Measures | UnsetType = UNSET
     files: dict[str, str]  # hash of each text, by its name
-    versions: dict[str, str] | UnsetType = UNSET
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 def read(folder: Path) -> TranslationRecord:

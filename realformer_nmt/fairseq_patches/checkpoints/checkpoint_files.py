@@ -4,7 +4,7 @@ the last one."""
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +21,6 @@ from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LAST = "checkpoint_last.pt"  # from which fairseq resumes, unless --restore-file names another
-BEGINNINGS = ("finetune_from_model", "continue_once")  # options whose checkpoint is for the first start alone
 logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
@@ -80,9 +79,9 @@ def choose_checkpoint(trainer: Trainer, filename: str) -> str:
 def answer_of_rank_0(trainer: Trainer, ask: Callable[[], Answer]) -> Answer:
     """Return on all ranks what rank 0 answers.
 
-    With a suffix each rank has a part of the checkpoint and answers alone; so it does on TPUs, which cannot broadcast.
+    With a suffix each rank has a part of the checkpoint and answers alone.
     """
-    if trainer.data_parallel_world_size == 1 or trainer.checkpoint_suffix or trainer.tpu:
+    if trainer.data_parallel_world_size == 1 or trainer.checkpoint_suffix:
         return ask()
     answer = ask() if trainer.data_parallel_rank == 0 else None
     group = trainer.data_parallel_process_group
@@ -122,6 +121,7 @@ def instead_of(path: Path, replaceable: bool) -> Path:
 
 
 def check_complete(path: Path) -> None:
+    """Check a checkpoint that an option names; fairseq silently trains from the start without one (trainer.py)."""
     reading.regular(path)
     damage = reading.damage(path)
     if damage is not None:
@@ -129,47 +129,23 @@ def check_complete(path: Path) -> None:
 
 
 @patch(checkpoint_utils, "load_checkpoint")
-def refuse_options_that_name_no_file(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
-    """Refuse a --restore-file or --finetune-from-model that is no file: fairseq silently trains from the start
-    (trainer.py)."""
-    if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
-        check_file("--restore-file", cfg.restore_file)
-    if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
-        check_file("--finetune-from-model", cfg.finetune_from_model)
-    return original(cfg, trainer, **options)
-
-
-@patch(checkpoint_utils, "load_checkpoint")
 def continue_a_finetuning(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
     """Continue a finetuning without checkpoint_last.pt from its newest complete checkpoint.
 
-    fairseq begins again with --finetune-from-model or --continue-once, over the checkpoints that are there.
+    fairseq begins again with --finetune-from-model, over the checkpoints that are there.
     """
-    models = [Path(model) for name in BEGINNINGS if (model := getattr(cfg, name, None))]
-    resumable = models and cfg.restore_file == LAST and not trainer.checkpoint_suffix
-    if resumable and answer_of_rank_0(trainer, lambda: has_lost_its_last(Path(cfg.save_dir), models)):
-        cfg = OmegaConf.merge(cfg, dict.fromkeys(BEGINNINGS))
+    model = cfg.finetune_from_model
+    resumable = model and cfg.restore_file == LAST and not trainer.checkpoint_suffix
+    if resumable and answer_of_rank_0(trainer, lambda: has_lost_its_last(Path(cfg.save_dir), Path(model))):
+        cfg = OmegaConf.merge(cfg, {"finetune_from_model": None})
     return original(cfg, trainer, **options)
 
 
-def has_lost_its_last(folder: Path, models: Iterable[Path]) -> bool:
-    """Return whether a training that began with other models has checkpoints, but no checkpoint_last.pt.
+def has_lost_its_last(folder: Path, model: Path) -> bool:
+    """Return whether a training that began with a model has checkpoints, but no checkpoint_last.pt.
 
-    Where a model lies among the checkpoints, they may be of the training before: this one begins.
+    If the model lies among the checkpoints, they may be of the training before: this one begins.
     """
-    if os.path.lexists(folder / LAST) or any(model.resolve().parent == folder.resolve() for model in models):
+    if os.path.lexists(folder / LAST) or model.resolve().parent == folder.resolve():
         return False
     return integrity.newest(folder.glob("checkpoint*.pt")) is not None
-
-
-def check_file(option: str, path: str) -> None:
-    if PathManager.path_requires_pathmanager(path):
-        return
-    if not path:
-        raise UserError(
-            f"{option} '' names no file; give a checkpoint, or leave the option out to train from the start"
-        )
-    try:
-        reading.regular(Path(path))
-    except UserError as error:
-        raise UserError(f"{option} {error}, or leave the option out to train from the start") from error

@@ -27,7 +27,7 @@ def resume_on_other_ranks(original: Original, iterator: EpochBatchIterator, stat
     many ranks; on twice as many it leaves batches out, or has none left and fails. So it does with another
     --max-tokens.
     """
-    done = batches_per_rank(state, iterator.num_shards, iterator.grouped_shuffling)
+    done = batches_per_rank(state, iterator.num_shards)
     if done and has_other_batches(state, len(iterator.frozen_batches)):
         done = 0
     original(iterator, {**state, "iterations_in_epoch": done})
@@ -41,15 +41,12 @@ def has_other_batches(state: State, batches: int) -> bool:
     return bool(previous != batches)
 
 
-def batches_per_rank(state: State, ranks: int, grouped: bool = False) -> int:
-    """Return the batches of the epoch that each of `ranks` has had; a remainder is seen again.
-
-    With --grouped-shuffling all are, as it shuffles groups of as many batches as ranks, which have another order then.
-    """
+def batches_per_rank(state: State, ranks: int) -> int:
+    """Return the batches of the epoch that each of `ranks` has had; a remainder is seen again."""
     batches, previous = state.get("iterations_in_epoch", 0), state.get(RANKS, ranks)
     if previous == ranks:
         return int(batches)
-    share = 0 if grouped else batches * previous // ranks
+    share = batches * previous // ranks
     again = batches * previous - share * ranks
     logger.info("the checkpoint is of %d ranks, this run of %d: %d batches are seen again", previous, ranks, again)
     return int(share)

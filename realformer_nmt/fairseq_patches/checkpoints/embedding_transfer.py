@@ -52,8 +52,6 @@ def source_data(trainer: Any) -> Path | None:
     check_beginning(trainer.cfg)
     if not isinstance(trainer.task, TranslationTask):
         raise UserError(f"--carry-embeddings {folder} is for --task translation alone: leave it out")
-    if trainer.cfg.ema.store_ema:
-        raise UserError(f"--carry-embeddings {folder} and --store-ema exclude each other: leave one of them out")
     return Path(folder)
 
 

@@ -1,12 +1,12 @@
 """from_pretrained (fairseq's hub_utils.py, file_utils.py), of fairseq's models and of this package's."""
 
 import tarfile
-import types
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 
 from fairseq import file_utils, hub_utils
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.patch import Original, patch
@@ -27,18 +27,9 @@ class _WithinFolder(tarfile.TarFile):
         return members
 
 
-class _Tarfile(types.ModuleType):
-    """Stand-in for tarfile in the module that unpacks models."""
-
-    open = _WithinFolder.open
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(tarfile, name)
-
-
 def unpack_within_a_folder() -> None:
     """Refuse archives with members that lead elsewhere: fairseq unpacks them there (file_utils.py)."""
-    file_utils.tarfile = _Tarfile("tarfile")
+    file_utils.tarfile = SimpleNamespace(open=_WithinFolder.open)
 
 
 @patch(hub_utils, "from_pretrained")
@@ -50,14 +41,11 @@ def ask_for_the_files_of_a_bpe(original: Original, *args: Any, **kwargs: Any) ->
     """
     loaded = original(*args, **kwargs)
     for group in ("bpe", "tokenizer"):
-        check_files(group, loaded["args"].get(group))
+        settings = loaded["args"].get(group) or {}
+        for name in map(str, settings):
+            if OmegaConf.is_missing(settings, name):
+                raise UserError(
+                    f"the checkpoint was trained with --{group} {settings['_name']}, and its files are not taken from "
+                    f"a checkpoint: pass {name}=FILE to from_pretrained"
+                )
     return loaded
-
-
-def check_files(group: str, settings: Any) -> None:
-    for name in map(str, settings) if isinstance(settings, DictConfig) else ():
-        if OmegaConf.is_missing(settings, name):
-            raise UserError(
-                f"the checkpoint was trained with --{group} {settings['_name']}, and its files are not taken from a "
-                f"checkpoint: pass {name}=FILE to from_pretrained"
-            )

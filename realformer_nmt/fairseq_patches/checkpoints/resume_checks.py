@@ -6,28 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from fairseq import checkpoint_utils
-from fairseq.models import FairseqEncoderDecoderModel, FairseqEncoderModel, FairseqLanguageModel
-from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
-from realformer_nmt import tasks
 from realformer_nmt.checkpoints.files import integrity, reading
-from realformer_nmt.checkpoints.files.checkpoint_fields import BEFORE, CHOICES, PATTERNS, options
+from realformer_nmt.checkpoints.files.checkpoint_fields import CHOICES, PATTERNS, options
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import OptionError, UserError, declared
 from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import begins_finetuning, choose_checkpoint
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
+from realformer_nmt.model.part_names import with_heads
 from realformer_nmt.model.weights import WeightsError
 
 # Options that change the function of the same weights; sharing shows in their values, score length in their shapes
 COMPARED = tuple(name for name in CHOICES if not name.startswith(("share_", "score_length")))
-MODELS = {  # by their sides; those of a plug-in may be of other classes
-    tasks.SIDES: FairseqEncoderDecoderModel,
-    ("encoder",): FairseqEncoderModel,
-    ("decoder",): FairseqLanguageModel,
-}
 # Options of fairseq's own models that must be at their defaults; no parameter shows their values
 UNSUPPORTED = ("cross_self_attention", "full_context_alignment", "adaptive_input", "encoder_layers_to_keep")
 
@@ -85,7 +78,7 @@ def name_the_checkpoint_that_does_not_fit(
     """
     names = ", ".join(map(str, filenames))
     try:
-        loaded = original(filenames, *args, **kwargs)
+        return original(filenames, *args, **kwargs)
     except WeightsError as error:
         raise UserError(f"{names} {error}") from error
     except (dictionary_checks.OtherCorpusError, OptionError) as error:
@@ -98,32 +91,6 @@ def name_the_checkpoint_that_does_not_fit(
                 f"{names}: no model can be built from it: {error_messages.fallback_message(error)}"
             ) from error
         raise
-    models, _, task = loaded
-    check_kinds(filenames, models, task)
-    return loaded
-
-
-def check_kinds(filenames: Sequence[Any], models: Sequence[Any], task: Any) -> None:
-    """Check that the models are of the task.
-
-    fairseq-generate continues texts by a language model of the same dictionary, alone or in an ensemble, and
-    fairseq-eval-lm fails within a model that translates."""
-    unfit = unfit_models(task)
-    for name, model in zip(filenames, models, strict=False):  # parts of one model have names of their own
-        if isinstance(model, unfit):
-            raise UserError(
-                f"{name} holds a {type(model).__name__}, which is no model for the {type(task).__name__}: give one "
-                "that was trained for this task, or --task as it was trained"
-            )
-
-
-def unfit_models(task: Any) -> tuple[type, ...]:
-    """Return the classes of models that do not fit a task; none for a task that is not listed."""
-    for name, row in tasks.TASKS.items():
-        if isinstance(task, dictionary_checks.TASKS[name]):
-            fitting = (row.sides, tasks.SIDES) if row.fits_both_sides else (row.sides,)
-            return tuple(model for sides, model in MODELS.items() if sides not in fitting)
-    return ()
 
 
 def check_same_model(path: Path, trainer: Any) -> None:
@@ -131,6 +98,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
     model = trainer.cfg.model
     if isinstance(model, Namespace):  # of a model without a dataclass, such as the multilingual one
         model = vars(model)
+    model = with_heads(model)
     try:
         state = reading.load(path, integrity.ENTRIES)
     except UserError:
@@ -138,7 +106,7 @@ def check_same_model(path: Path, trainer: Any) -> None:
     check_same_task(path, trainer, state)
     if "residual_topology" not in model:
         return  # a model of another package
-    saved = {**BEFORE, **options(state)}
+    saved = options(state)
     finetuning = begins_finetuning(trainer, path)
     ignored = PATTERNS if finetuning else ()  # ETC is finetuned from RoBERTa, which has another pattern
     for name in COMPARED:
@@ -157,18 +125,12 @@ def check_same_model(path: Path, trainer: Any) -> None:
 
 
 def check_same_task(path: Path, trainer: Any, state: Checkpoint) -> None:
-    """Check the dictionaries and languages. Finetuning may change the pair of languages, but not reverse it."""
+    """Check the dictionaries, unless --carry-embeddings carries from other ones, and the languages."""
     if not isinstance(trainer.task, dictionary_checks.CHECKED):
         return
     finetuning = begins_finetuning(trainer, path)
+    other_words = finetuning and bool(getattr(trainer.cfg.model, "carry_embeddings", ""))
     try:
-        carries = finetuning and bool(getattr(trainer.cfg.model, "carry_embeddings", ""))
-        if not carries:
-            words = dictionary_checks.words(trainer.task)
-            data = dictionary_checks.settings(trainer.task).data
-            dictionary_checks.check_same(words, data, state.get("task_state"))
-            dictionary_checks.check_same_subwords(trainer.task, state.get("task_state"))
-        if isinstance(trainer.task, TranslationTask):
-            dictionary_checks.check_same_languages(trainer.task, state.get("task_state"), only_not_reversed=finetuning)
+        dictionary_checks.check_corpus(trainer.task, state.get("task_state"), finetuning, other_words)
     except dictionary_checks.OtherCorpusError as error:
         raise UserError(f"{path}: {error}") from error

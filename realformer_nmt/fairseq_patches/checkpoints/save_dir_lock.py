@@ -3,7 +3,6 @@
 Two trainings would overwrite each other's checkpoints. The lock ends with its process.
 """
 
-import gc
 import logging
 from pathlib import Path
 from typing import IO, Any
@@ -12,7 +11,7 @@ from fairseq import checkpoint_utils
 from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
-from realformer_nmt.common.files.folder_lock import HeldError, NoLocksError, take
+from realformer_nmt.common.files.folder_lock import NoLocksError, take
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LOCK = ".training-lock"
@@ -31,16 +30,7 @@ def lock_save_dir(original: Original, cfg: Any, trainer: Trainer, **options: Any
 def lock(folder: Path) -> IO[str] | None:
     """Lock a folder; warn, and return None, where its file system has no locks."""
     try:
-        return take_again(folder / LOCK)
+        return take(folder / LOCK, "trains in")
     except NoLocksError as error:
         logger.warning("%s, or see that no other training writes there", error)
         return None
-
-
-def take_again(file: Path) -> IO[str]:
-    """Take a lock, also one that an earlier trainer of this process would still have until garbage collection."""
-    try:
-        return take(file, "trains in")
-    except HeldError:
-        gc.collect()
-    return take(file, "trains in")

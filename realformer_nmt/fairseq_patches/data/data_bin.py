@@ -6,13 +6,11 @@ from typing import Any
 
 from fairseq import tasks
 from fairseq.data import Dictionary, data_utils, indexed_dataset
-from fairseq.data.fasta_dataset import FastaDataset
 from fairseq.tasks.sentence_prediction import SentencePredictionTask
 from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import FORMAT, check_plain, dictionary_file, has_sound_dataset
-from realformer_nmt.data_bins.index import AGAIN
 from realformer_nmt.data_bins.languages import check_language, pair_in
 from realformer_nmt.data_bins.targets import check_as_many, check_classes, check_numbers
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
@@ -63,7 +61,6 @@ def check_datasets() -> None:
     """
     replace(indexed_dataset, "make_dataset", make_dataset)
     indexed_dataset.infer_dataset_impl = lambda _: FORMAT
-    FastaDataset._build_index = refuse_fasta
 
 
 def make_dataset(
@@ -77,18 +74,14 @@ def make_dataset(
 def check_targets(original: Original, task: SentencePredictionTask, split: str, *args: Any, **kwargs: Any) -> Any:
     """Check a task's targets before the first update.
 
-    fairseq ends at the first wrong one, and waits for a pipe (tasks/sentence_prediction.py).
+    fairseq ends at the first wrong one (tasks/sentence_prediction.py).
     """
     data, classes = Path(task.cfg.data), task.cfg.num_classes
     for inner in ("input1", "label"):
         check_as_many(data, split, inner)
     if task.cfg.regression_target:
-        check_numbers(data, split, classes)  # a text file, which fairseq reads as a whole
+        check_numbers(data, split, classes)
     dataset = original(task, split, *args, **kwargs)
     if not task.cfg.regression_target:
         check_classes(data, split, task.label_dictionary.nspecial, classes)
     return dataset
-
-
-def refuse_fasta(_: Any, path: str) -> None:
-    raise UserError(f"{path}.fasta: allowed is the format {FORMAT}; {AGAIN}")

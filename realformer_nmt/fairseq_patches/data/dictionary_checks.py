@@ -36,10 +36,7 @@ def state_dict(original: Original, task: Any) -> dict[str, object]:
 
 
 def load_state_dict(original: Original, task: Any, state: Mapping[str, object]) -> None:
-    check_same(words(task), settings(task).data, state)
-    check_same_subwords(task, state)
-    if isinstance(task, TranslationTask):
-        check_same_languages(task, state)
+    check_corpus(task, state)
     original(task, state)
 
 
@@ -71,6 +68,17 @@ class OtherCorpusError(UserError):
     """Error of a checkpoint of another corpus; a caller that has the path of its file adds it."""
 
 
+def check_corpus(
+    task: Any, state: Mapping[str, Any] | None, finetuning: bool = False, other_words: bool = False
+) -> None:
+    """Check the words and languages of a checkpoint; finetuning may change the languages, but not reverse them."""
+    if not other_words:
+        check_same(words(task), settings(task).data, state)
+        check_same_subwords(task, state)
+    if isinstance(task, TranslationTask):
+        check_same_languages(task, state, finetuning)
+
+
 def check_same(dictionaries: Mapping[str, Dictionary], folder: object, state: Mapping[str, Any] | None) -> None:
     saved = entry(state, "dictionaries", dict)
     for side, current in fingerprints(dictionaries).items():
@@ -81,10 +89,10 @@ def check_same(dictionaries: Mapping[str, Dictionary], folder: object, state: Ma
             )
 
 
-def check_same_languages(task: Any, state: Mapping[str, Any] | None, only_not_reversed: bool = False) -> None:
+def check_same_languages(task: Any, state: Mapping[str, Any] | None, finetuning: bool) -> None:
     """Check the languages: with a joined dictionary weights of another pair fit, and translate into no language."""
     trained, current = entry(state, "languages", list), pair(task)
-    if trained and trained != current and not (only_not_reversed and trained != current[::-1]):
+    if trained and trained != current and not (finetuning and trained != current[::-1]):
         raise OtherCorpusError(
             f"the checkpoint translates from {' to '.join(map(str, trained))}, but asked for is "
             f"{' to '.join(current)}: give --source-lang and --target-lang of the checkpoint, or a checkpoint of "

@@ -20,9 +20,6 @@ UNACTIONABLE = (  # category, regular expression of the message's start
     (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
     (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
     (FutureWarning, r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"),
-    # amp.py autocasts on the CPU
-    (UserWarning, r"CUDA is not available or torch_xla is imported\. Disabling autocast"),
-    (UserWarning, r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available"),
     (FutureWarning, r"`broadcast_buffers` is deprecated"),
     (Warning, r"`torch\.jit\.script` is deprecated"),
 )
@@ -62,6 +59,19 @@ def log_each_line_once(original: Original, *args: Any, log_file: str | None = No
         progress_bars.logger.removeHandler(handler)
         handler.close()
     return original(*args, log_file=log_file, **kwargs)
+
+
+@patch(progress_bars.WandBProgressBarWrapper, "__init__")
+def begin_one_wandb_run(original: Original, wrapper: Any, wrapped_bar: Any, *args: Any, **kwargs: Any) -> None:
+    """Call wandb.init once.
+
+    fairseq calls it twice per epoch: a warning and a folder of logs each time (logging/progress_bar.py). It continues
+    the same run.
+    """
+    if getattr(progress_bars.wandb, "run", None) is None:
+        original(wrapper, wrapped_bar, *args, **kwargs)
+    else:
+        wrapper.wrapped_bar = wrapped_bar
 
 
 @contextlib.contextmanager

@@ -19,36 +19,13 @@ OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 LONGEST = 10_000  # characters of a text, and items of a product
 
-# The modules that call eval on a user's or a checkpoint's text; each is changed where it has been imported
-EVALUATING = (
-    "criterions.ctc",
-    "data.audio.raw_audio_dataset",
-    "data.codedataset",
-    "models.fconv",
-    "models.fconv_lm",
-    "models.fconv_self_att",
-    "models.hubert.hubert",
-    "models.lightconv_lm",
-    "models.speech_to_text.s2t_wav_transformer",
-    "models.transformer_lm",
-    "models.wav2vec.wav2vec",
-    "models.wav2vec.wav2vec2",
-    "optim.adafactor",
-    "optim.adam",
-    "optim.adamax",
-    "optim.cpu_adam",
-    "optim.fused_lamb",
-    "utils",
-)
-COMMANDS = ("fairseq_cli.validate", "fairseq_cli.eval_lm")
-
 
 def evaluate_plain_values_alone() -> None:
     """Read Adam's betas, convolutions and --model-overrides as plain values: fairseq evaluates them as Python, even
     from a foreign checkpoint (optim/adam.py, models/fconv.py, utils.py)."""
-    for name in (*(f"fairseq.{module}" for module in EVALUATING), *COMMANDS):
-        if name in sys.modules:
-            vars(sys.modules[name])["eval"] = evaluate
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] in ("fairseq", "fairseq_cli"):
+            vars(module)["eval"] = evaluate  # in place of Python's, for the functions of this module
 
 
 def evaluate(text: str) -> Any:

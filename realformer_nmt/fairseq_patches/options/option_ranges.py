@@ -1,29 +1,27 @@
-"""Ranges of options' numbers. fairseq accepts any, and silently trains nonsense, or for ever, with others."""
+"""Checks of options before fairseq uses them: numbers against the register, and a training as a whole."""
 
 import argparse
-import math
-import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from fairseq import options, utils
 from fairseq.trainer import Trainer
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SMOOTHED, SettingsError, check_known
+from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
+from realformer_nmt.fairseq_options import SMOOTHED, check_number
 from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 from realformer_nmt.fairseq_patches.patch import Original, replace
 from realformer_nmt.tasks import task_of
 
 
 def check_every_option() -> None:
-    """Check the numbers of the options that protocols, recipes and pages use, and that all others are finite.
+    """Check the numbers of the options that protocols, recipes and pages use, and each training before it starts.
 
     fairseq accepts any number: with --dropout 2 it trains nonsense, without a limit for ever. Most commands call
-    parse_args_and_arch. fairseq-hydra-train does not, but builds a trainer; nor does fairseq-preprocess, which then
-    imports the --user-dir of its options.
+    parse_args_and_arch. fairseq-preprocess does not, but imports the --user-dir of its options.
     """
     replace(options, "parse_args_and_arch", parse_args_and_arch)
     replace(Trainer, "__init__", make_trainer)
@@ -32,117 +30,33 @@ def check_every_option() -> None:
 
 def parse_args_and_arch(original: Original, *args: Any, **kwargs: Any) -> Any:
     parsed = original(*args, **kwargs)
-    check(parsed[0] if isinstance(parsed, tuple) else parsed)
+    check(vars(parsed[0] if isinstance(parsed, tuple) else parsed))
     return parsed
 
 
 def make_trainer(original: Original, trainer: Trainer, cfg: DictConfig, *args: Any, **kwargs: Any) -> None:
-    check(cfg)
     check_training(cfg)
     original(trainer, cfg, *args, **kwargs)
 
 
 def import_user_module(original: Original, args: argparse.Namespace | DictConfig) -> None:
-    check(args)
+    if isinstance(args, argparse.Namespace):
+        check(vars(args))
     original(args)
 
 
-class Range(NamedTuple):
-    """Allowed numbers, ends included, and how a message names them."""
-
-    least: float
-    most: float
-    words: str
-
-
-LARGEST = 2**63 - 1
-HUGE = sys.float_info.max
-FRACTION = Range(0, math.nextafter(1, 0), "0 or more and less than 1, such as 0.1")
-COUNT = Range(1, LARGEST, "1 or more")
-POSITIVE = Range(math.ulp(0), HUGE, "more than 0")
-NUMBER = Range(0, LARGEST, "0 or more")
-AMOUNT = Range(0, HUGE, "0 or more")
-SWITCH = Range(-1, LARGEST, "-1, which turns it off, or more")
-REACH = Range(0, 2**16, "0, for none, to 65,536")  # positions to either side, each of which has weights
-WORKERS = Range(0, 1024, "0 to 1,024")
-PROCESSES = Range(1, 1024, "1 to 1,024")
-SEED = Range(0, 2**32 - 1, "0 to 4,294,967,295")
-INTEGER = Range(-LARGEST, LARGEST, "a whole number of 64 bits")
-FINITE = Range(-HUGE, HUGE, "a finite number")
-
-NAMES = {  # the options of protocols, recipes and pages
-    COUNT: """log_interval distributed_world_size max_tokens batch_size max_tokens_valid batch_size_valid update_freq
-        save_interval beam nbest max_source_positions max_target_positions encoder_layers decoder_layers
-        encoder_embed_dim decoder_embed_dim encoder_ffn_embed_dim decoder_ffn_embed_dim encoder_attention_heads
-        decoder_attention_heads score_length encoder_window encoder_global_tokens""",
-    NUMBER: """max_epoch max_update save_interval_updates validate_interval_updates max_len_b warmup_updates
-        thresholdsrc thresholdtgt""",
-    AMOUNT: """clip_norm lr max_len_a adam_eps weight_decay end_learning_rate total_num_update stop_time_hours
-        r_drop_alpha""",
-    SWITCH: """heartbeat_timeout keep_interval_updates keep_last_epochs patience stop_min_lr warmup_init_lr
-        diverse_beam_groups distributed_port""",
-    FRACTION: "label_smoothing adam_betas",
-    POSITIVE: "threshold_loss_scale temperature",
-    REACH: "encoder_relative_positions",
-    WORKERS: "num_workers",
-    PROCESSES: "workers",
-    SEED: "seed mask_seed",
-}
-RANGES = {name: allowed for allowed, names in NAMES.items() for name in names.split()}
-DROPOUT_ENDINGS = ("dropout", "layerdrop")
-DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")  # what makes two passes differ
+def check(options: Mapping[str, Any]) -> None:
+    """Check that every number is in its range."""
+    for name, value in options.items():
+        for number in numbers(evaluate(value) if name == "adam_betas" and isinstance(value, str) else value):
+            check_number(name.replace("_", "-"), number)
 
 
-def range_of(name: str, value: float) -> Range:
-    if name.endswith(DROPOUT_ENDINGS):
-        return FRACTION
-    return RANGES.get(name, INTEGER if isinstance(value, int) else FINITE)
-
-
-def check(options: DictConfig | argparse.Namespace) -> None:
-    """Check that every number is in its range, and that options go together."""
-    for name, value in numbers(options):
-        check_number(name, value)
-    if isinstance(options, argparse.Namespace):
-        check_together(options)
-
-
-def check_together(args: argparse.Namespace) -> None:
-    """Check combinations of options with which fairseq would silently leave data out, or overwrite it."""
-    language = getattr(args, "source_lang", None)
-    if language and language == args.target_lang and not getattr(args, "only_source", True):
-        raise OptionError(
-            f"--source-lang {language} --target-lang {language}: both sides would be binarised into one file; name "
-            "them differently, or pass --only-source"
-        )
-    nbest = getattr(args, "nbest", 1)
-    beam = getattr(args, "beam", nbest)
-    if nbest > beam:
-        raise OptionError(f"--nbest {nbest} of --beam {beam} is not possible: pass a beam of {nbest} or more")
-
-
-def check_number(name: str, value: float) -> None:
-    allowed = range_of(name, value)
-    if not allowed.least <= value <= allowed.most:  # NaN is out of every range, too
-        raise OptionError(f"--{name.replace('_', '-')} {value} is not possible: pass {allowed.words}")
-
-
-def numbers(options: Any, name: str = "") -> Iterator[tuple[str, int | float]]:
-    """Yield the numbers of nested options with their names; a reference (${...}) is a text."""
-    if isinstance(options, DictConfig):
-        options = OmegaConf.to_container(options, resolve=False, enum_to_str=True)
-    if isinstance(options, argparse.Namespace):
-        options = vars(options)
-    if isinstance(options, Mapping):
-        for key, value in options.items():
-            if isinstance(value, str) and key == "adam_betas":  # which are written as a list
-                value = evaluate(value)
-            yield from numbers(value, str(key))
-    elif isinstance(options, list | tuple):
-        for value in options:
-            yield from numbers(value, name)
-    elif isinstance(options, int | float) and not isinstance(options, bool):
-        yield name, options
+def numbers(value: Any) -> Iterator[int | float]:
+    """Yield a number, or those of a list."""
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(item, int | float) and not isinstance(item, bool):
+            yield item
 
 
 def check_training(cfg: DictConfig) -> None:
@@ -155,10 +69,9 @@ def check_training(cfg: DictConfig) -> None:
     check_criterion(cfg)
     check_alignments(cfg)
     if cfg.common.cpu or not torch.cuda.is_available():
-        for name in ("memory_efficient_fp16", "fp16"):
-            if cfg.common.get(name):
-                flag = f"--{name.replace('_', '-')}"
-                raise OptionError(f"{flag} needs a GPU: on a CPU leave it out, or train with --bf16")
+        is_flat = not cfg.common.memory_efficient_fp16 and not cfg.common.fp16_no_flatten_grads
+        if cfg.common.fp16 and is_flat:
+            raise OptionError("--fp16 on a CPU: add --fp16-no-flatten-grads, or train with --bf16, which is faster")
     limits = cfg.optimization
     ends = (limits.max_epoch, limits.max_update, limits.stop_time_hours, cfg.checkpoint.patience > 0)
     if not any(ends) and limits.stop_min_lr < 0:
@@ -166,14 +79,11 @@ def check_training(cfg: DictConfig) -> None:
 
 
 def check_criterion(cfg: DictConfig) -> None:
-    """Check that the loss fits the targets of the task, and that --r-drop-alpha has an effect."""
+    """Check that the loss fits the targets of the task."""
     task, criterion, suitable = cfg.task._name, cfg.criterion._name, task_of(cfg).criterion
     # A criterion of another plug-in may fit
     if suitable and criterion != suitable and criterion in KNOWN["criterion"]:
         raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {suitable}")
-    alpha = getattr(cfg.criterion, "r_drop_alpha", 0)
-    if alpha and not any(getattr(cfg.model, name, 0) for name in DROPOUTS):
-        raise OptionError(f"--r-drop-alpha {alpha} without dropout does nothing: pass --dropout, such as 0.1")
 
 
 def check_alignments(cfg: DictConfig) -> None:

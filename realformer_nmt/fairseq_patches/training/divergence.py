@@ -8,7 +8,7 @@ import logging
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +54,8 @@ def write_record(trainer: Trainer, samples: list[Batch], error: FloatingPointErr
 
 
 def describe(trainer: Trainer, samples: list[Batch], error: FloatingPointError) -> dict[str, object]:
-    batches = list(batches_of_models(trainer.get_model(), samples))
-    results = [loss_and_gradients(trainer, model, batch) for model, batch in batches]
+    batches = [batch for batch in samples if batch]  # a rank may have run out of them
+    results = [loss_and_gradients(trainer, batch) for batch in batches]
     names = dict.fromkeys(layer for _, squares in results for layer in squares)
     layers = {layer: sum(squares[layer] for _, squares in results) for layer in names}
     return {
@@ -64,25 +64,16 @@ def describe(trainer: Trainer, samples: list[Batch], error: FloatingPointError) 
         "loss": [encode(loss) for loss, _ in results],
         "loss_scale": getattr(getattr(trainer.optimizer, "scaler", None), "loss_scale", None),
         "gradient_norms": {layer: encode(math.sqrt(square)) for layer, square in layers.items()},
-        "sentences": [sorted(batch["id"].tolist()) for _, batch in batches],
+        "sentences": [sorted(batch["id"].tolist()) for batch in batches],
     }
 
 
-def batches_of_models(model: Any, samples: list[Batch]) -> Iterator[tuple[Any, Batch]]:
-    """Yield each batch with its model; `--task multilingual_translation` has one of each per pair of languages."""
-    for sample in filter(None, samples):
-        if "net_input" in sample:
-            yield model, sample
-        else:
-            yield from ((model.models[pair], batch) for pair, batch in sample.items() if batch)
-
-
-def loss_and_gradients(trainer: Trainer, model: Any, batch: Batch) -> tuple[float, dict[str, float]]:
+def loss_and_gradients(trainer: Trainer, batch: Batch) -> tuple[float, dict[str, float]]:
     """Return a batch's loss in bits per token, and the squared gradient norm of each layer.
 
     autograd.grad runs no collective operation, in which the other ranks would have to take part."""
     prepared, _ = trainer._prepare_sample(batch)
-    loss, size, _ = trainer.criterion(model, prepared)
+    loss, size, _ = trainer.criterion(trainer.get_model(), prepared)
     names, parameters = zip(
         *(pair for pair in trainer.get_model().named_parameters() if pair[1].requires_grad), strict=True
     )

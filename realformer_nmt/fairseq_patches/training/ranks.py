@@ -6,7 +6,6 @@ devices even where there are none (issues 4302, 3318 and 2879 of facebookresearc
 run on N ranks, or an error.
 """
 
-import argparse
 import functools
 import logging
 import os
@@ -16,22 +15,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from fairseq import utils
 from fairseq.distributed import utils as distributed_utils
 from fairseq.models import distributed_fairseq_model
-from fairseq.tasks.fairseq_task import FairseqTask
-from fairseq.tasks.translation import TranslationTask
 from hydra.core.hydra_config import HydraConfig
 from torch.multiprocessing.spawn import start_processes
 
 from realformer_nmt.common import error_messages
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.parent_death_signal import die_with_parent
-from realformer_nmt.fairseq_patches.patch import Original, patch, replace
+from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.fairseq_patches.training.rank_timeout import seconds
 
 LAUNCHED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")  # set by torchrun for its processes
-MAX_CPU_RANKS = 256  # ranks on one CPU, so that a typing error does not start thousands
 logger = logging.getLogger(__name__)
 Config = Any  # fairseq's FairseqConfig, which has no type within omegaconf
 
@@ -88,8 +83,8 @@ def join_launched(settings: Config, on_cpu: bool) -> None:
     if "TORCHELASTIC_RUN_ID" in os.environ:
         die_with_torchrun()  # else the processes of a killed torchrun train on beside the next ones
     ranks = int(os.environ["WORLD_SIZE"])
-    world_size = _world_size_option(settings)
-    if world_size not in (None, ranks):
+    world_size = settings.distributed_world_size
+    if world_size not in (1, torch.cuda.device_count(), ranks):  # the default is 1 or all GPUs, by command
         raise UserError(
             f"--distributed-world-size {world_size}, but WORLD_SIZE={ranks}: torchrun started {ranks} processes; leave "
             f"the option out, or start {world_size}"
@@ -111,16 +106,6 @@ def die_with_torchrun() -> None:
             socket.create_connection((host, int(port)), timeout=seconds()).close()
         except OSError as error:
             raise UserError(f"no torchrun answers at {host}:{port} ({error}): it has ended; start it again") from error
-
-
-def _world_size_option(settings: Config) -> int | None:
-    """Return the --distributed-world-size that the user passed, None for the default: 1 or all GPUs, by command."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--distributed-world-size", type=int)
-    option: int | None = parser.parse_known_args()[0].distributed_world_size
-    if option is None and settings.distributed_world_size not in (1, torch.cuda.device_count()):
-        return int(settings.distributed_world_size)
-    return option
 
 
 def meet_on_this_machine(settings: Config, on_cpu: bool) -> None:
@@ -151,8 +136,6 @@ def check(settings: Config, on_cpu: bool) -> None:
             f"--distributed-rank {rank}: on the CPU all {ranks} ranks are started on one machine, from rank 0; for "
             "several machines use torchrun, or add --distributed-no-spawn and start every rank yourself"
         )
-    if on_cpu and ranks > MAX_CPU_RANKS and not settings.distributed_no_spawn:
-        raise UserError(f"--distributed-world-size {ranks}: one machine's CPU takes {MAX_CPU_RANKS} ranks at most")
 
 
 def spawn(cfg: Config, main: Callable[..., None], kwargs: Mapping[str, object], on_cpu: bool) -> None:
@@ -196,31 +179,3 @@ def end_waiting_ranks() -> None:
     """
     original = distributed_fairseq_model.DistributedTimeoutWrapper
     distributed_fairseq_model.DistributedTimeoutWrapper = functools.partial(original, signal=signal.SIGTERM)
-
-
-@patch(distributed_utils, "all_gather_list")
-def gather_lists_on_the_cpu(original: Original, data: object, group: Any = None, max_size: int = 16384) -> Any:
-    """Gather lists without CUDA on gloo.
-
-    fairseq-validate and some criteria gather through a CUDA buffer (all_gather_list in distributed/utils.py). These are
-    the criteria whose logs cannot be summed.
-    """
-    group = distributed_utils.get_global_group() if group is None else group
-    if group is None or distributed_utils.use_xla() or torch.distributed.get_backend(group) != "gloo":
-        return original(data, group, max_size)
-    gathered = [None] * distributed_utils.get_world_size(group)
-    torch.distributed.all_gather_object(gathered, utils.move_to_cpu(data), group=group)
-    return gathered
-
-
-def validate_uneven_shares() -> None:
-    """Skip the empty batches of a rank that has fewer than others.
-
-    fairseq-validate fails on them (KeyError: 'net_input'). The trainer skips them (fairseq_cli/validate.py).
-    """
-    for task in (FairseqTask, TranslationTask):
-        replace(task, "valid_step", _valid_step)
-
-
-def _valid_step(original: Original, task: FairseqTask, sample: Any, *args: Any, **kwargs: Any) -> Any:
-    return original(task, sample, *args, **kwargs) if sample else (0.0, 0, {})

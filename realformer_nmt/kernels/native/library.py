@@ -1,17 +1,23 @@
-"""Access to the kernels; without them torch's operations compute the same."""
+"""The kernels, and the processor that they are for; without them torch's operations compute the same."""
 
 import functools
 import importlib
 import os
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from realformer_nmt.kernels.processor import instructions
-
 HIDDEN = "REALFORMER_NMT_NATIVE"  # 0 in the environment: kernels are not used
 VERSION = 5  # of the kernels' arguments; a module built from older sources is ignored
+
+
+@functools.cache
+def instructions() -> frozenset[str]:
+    """Return the words of /proc/cpuinfo, which name instructions and maker; none if the system is not Linux."""
+    processors = Path("/proc/cpuinfo")
+    return frozenset(processors.read_text("utf-8").split() if processors.exists() else ())
 
 
 @functools.cache

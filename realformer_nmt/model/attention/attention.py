@@ -10,16 +10,19 @@ from torch import Tensor, nn
 from realformer_nmt.kernels.dropout import Dropout
 from realformer_nmt.kernels.linear import Joint, linear
 from realformer_nmt.kernels.native.attend import attend
-from realformer_nmt.kernels.native.library import built, library
-from realformer_nmt.model.attention.attention_pattern import FULL, Pattern, View
+from realformer_nmt.kernels.native.library import library
+from realformer_nmt.model.attention.attention_pattern import FULL, Pattern, View, required
 from realformer_nmt.model.attention.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.attention.carry import Carried, Carry
+from realformer_nmt.model.attention.heads import HeadMixing
 from realformer_nmt.model.attention.relative_positions import NONE, Positions
 from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.attention.scores import Dot
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.topologies.head_mixing import HeadMixing
 from realformer_nmt.model.topologies.topology import HeadNorms, HeadOutput
+
+Computed = tuple[Tensor, Carried, Sequence[Tensor]]  # heads, B x T x C; carried; probabilities, if any, of each view
+Compute = Callable[[Tensor, Tensor | None, KeysValues, Tensor | None, Carried], Computed]
 
 
 class Attended(NamedTuple):
@@ -79,17 +82,47 @@ class Attention(nn.Module, ABC):
     ) -> Attended:
         """Attend from x to memory; mask is True where a query may not look, and broadcasts to B x H x T x S.
 
-        Without `weights` torch's kernel computes everything, if the scores are dot products of this layer alone.
+        Without `weights` a kernel computes everything, if there is one for it.
         """
-        stepping = not weights and self._fits_step_kernel(x, cache)
-        query, seen, carried = self._look(x, memory, carried, cache, stepping)
-        if stepping and query is not None:
-            return self._step(x, query, seen, None if seen.last else mask, carried)
+        compute = self._compose if weights else self._fastest(x, cache)
+        query, seen, carried = self._look(x, memory, carried, cache, compute == self._step)
+        heads, carried, shares = compute(x, query, seen, mask, carried)
+        shown = self.pattern.matrix(shares, seen) if weights else None
+        return Attended(self.out_proj(self.head_output(x, heads)), carried, shown)
+
+    def _fastest(self, x: Tensor, cache: Any) -> Compute:
+        """Return the fastest method that computes this attention.
+
+        On the CPU torch's kernel has no dropout, and is slower for the few queries of a decoding step.
+        """
+        drops, decodes = self.dropout_module.applies, cache is not None
+        if self.kernel and decodes and not drops and _fits_step_kernel(x):
+            return self._step
+        return self._attend if self.plain and not (x.is_cpu and (drops or decodes)) else self._compose
+
+    def _step(
+        self, _x: Tensor, query: Tensor | None, seen: KeysValues, mask: Tensor | None, carried: Carried
+    ) -> Computed:
+        """Compute a decoding step by the package's kernel."""
+        before, divisor = carried[0] if carried else None, self.carry.divisor(self.depth)
+        hidden = None if seen.last else mask
+        heads, total = attend(required(query), seen.parts[::-1], seen.last[::-1], seen.origin, hidden, before, divisor)
+        return heads, carried if total is None else (total,), ()
+
+    def _attend(
+        self, x: Tensor, query: Tensor | None, seen: KeysValues, mask: Tensor | None, carried: Carried
+    ) -> Computed:
+        """Compute dot products of this layer alone by torch's kernel."""
+        dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
         views = self.pattern.views(query, seen, mask)
-        if not weights and self._fits_one_kernel(x, cache):
-            dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
-            heads = [v.seen.attend(v.query, v.mask, dropout) for v in views if v.query is not None]
-            return Attended(self._join(x, heads), carried, None)
+        heads = [view.seen.attend(required(view.query), view.mask, dropout) for view in views]
+        return self._join(x, heads), carried, ()
+
+    def _compose(
+        self, x: Tensor, query: Tensor | None, seen: KeysValues, mask: Tensor | None, carried: Carried
+    ) -> Computed:
+        """Compute any attention, operation by operation."""
+        views = self.pattern.views(query, seen, mask)
         scores = [self.score_source(x, view.query, view.seen) for view in views]  # B or 1 x H x T x S
         scores = self.positions(scores, views, self.pattern, seen.length)
         logits, carried = self.carry.scores(_concatenated(scores), carried, self.depth)
@@ -98,30 +131,10 @@ class Attention(nn.Module, ABC):
         shares = [_softmax(mixing.before_softmax(part), view) for part, view in zip(split, views, strict=True)]
         weighed = [mixing.after_softmax(self.dropout_module(share)) for share in shares]
         heads = [mixing.after_values(view.seen.mix(each)) for view, each in zip(views, weighed, strict=True)]
-        shown = self.pattern.matrix(shares, seen) if weights else None
-        return Attended(self._join(x, heads), carried, shown)
-
-    def _fits_one_kernel(self, x: Tensor, cache: Any) -> bool:
-        """Tell whether torch's kernel can be used and is faster.
-
-        On the CPU it has no dropout, and is slower for the few queries of a decoding step.
-        """
-        return self.plain and not (x.device.type == "cpu" and (self.dropout_module.applies or cache is not None))
-
-    def _fits_step_kernel(self, x: Tensor, cache: Any) -> bool:
-        decoding = cache is not None and self.kernel and built() is not None and not torch.is_grad_enabled()
-        plain = x.is_cpu and x.dtype is torch.float32 and not torch.is_autocast_enabled("cpu")
-        return decoding and plain and not self.dropout_module.applies
-
-    def _step(self, x: Tensor, query: Tensor, seen: KeysValues, hidden: Tensor | None, carried: Carried) -> Attended:
-        before, divisor = carried[0] if carried else None, self.carry.divisor(self.depth)
-        heads, total = attend(query, seen.parts[::-1], seen.last[::-1], seen.origin, hidden, before, divisor)
-        return Attended(self.out_proj(self.head_output(x, heads)), carried if total is None else (total,), None)
+        return self._join(x, heads), carried, shares
 
     def _join(self, x: Tensor, heads: Sequence[Tensor]) -> Tensor:
-        joined = self.pattern.join(heads, x.size(1)).transpose(1, 2).flatten(2)  # B x T x C
-        out: Tensor = self.out_proj(self.head_output(x, joined))
-        return out
+        return self.pattern.join(heads, x.size(1)).transpose(1, 2).flatten(2)  # B x T x C
 
     def make_generation_fast_(self, **_options: Any) -> None:
         self.kernel = self.has_kernel and library() is not None
@@ -214,6 +227,11 @@ def _softmax(logits: Tensor, view: View) -> Tensor:
     if view.mask is not None:
         logits = logits.masked_fill(view.mask, -torch.inf)
     return logits.softmax(-1, dtype=torch.float32).type_as(value).expand(value.size(0), -1, -1, -1)
+
+
+def _fits_step_kernel(x: Tensor) -> bool:
+    plain = x.is_cpu and x.dtype is torch.float32 and not torch.is_autocast_enabled("cpu")
+    return plain and not torch.is_grad_enabled()
 
 
 def xavier_linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

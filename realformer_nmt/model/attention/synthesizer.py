@@ -1,14 +1,12 @@
 """The score sources of the Synthesizer (Tay et al. 2021), whose scores do not depend on keys."""
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.attention.cache import KeysValues
 from realformer_nmt.model.attention.score_source import ScoreSource
-from realformer_nmt.model.weights import WeightsError
 
 RANK = 8  # k of factorised_random, Synthesizer section 3.2
 
@@ -30,15 +28,6 @@ class Dense(ScoreSource):
         length = self.check(seen.length)
         hidden = torch.relu(query * self.head_width**-0.5)  # B x H x T x D
         return seen.place(hidden @ self.row_weight[:, :length])
-
-    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
-        if f"{prefix}hidden_weight" in state_dict:
-            raise WeightsError(
-                "holds a Synthesizer of the kind that is now named dense_per_head, and was named dense before: "
-                "use --score-source dense_per_head (for a checkpoint: --model-overrides "
-                "\"{'score_source': 'dense_per_head'}\", joined by + as before in a mixture)"
-            )
-        super()._load_from_state_dict(state_dict, prefix, *args)
 
 
 class DensePerHead(ScoreSource):

@@ -1,11 +1,14 @@
 """The base class that prepares a model for decoding."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from fairseq.models import BaseFairseqModel
+from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.kernels.free_fp32 import release
 from realformer_nmt.kernels.linear import RELEASED
 from realformer_nmt.kernels.precision import EXACT
 
@@ -29,3 +32,22 @@ class DecodingModel(BaseFairseqModel):
         if self._released:
             raise UserError(RELEASED)
         return super().state_dict(*args, **options)
+
+
+def release(model: nn.Module) -> None:
+    """Release the weights of products, and round embeddings to fp16, by 0.05 % at most."""
+    for module in model.modules():
+        release_weights: Callable[[], None] | None = getattr(module, "release", None)
+        if type(module) is nn.Embedding:
+            _halve(module)
+        elif release_weights is not None:
+            release_weights()
+
+
+def _halve(words: nn.Embedding) -> None:
+    words.weight = nn.Parameter(words.weight.detach().half(), requires_grad=False)
+    vars(words)["forward"] = functools.partial(_look_up, words)
+
+
+def _look_up(words: nn.Embedding, numbers: Tensor) -> Tensor:
+    return embedding(numbers, words.weight).float()

@@ -13,6 +13,7 @@ from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder, DecoderOut
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.models.profiled_model import ProfiledModel
+from realformer_nmt.model.part_names import with_heads
 from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.topologies.topology import Stack
 
@@ -58,7 +59,7 @@ class TranslationModel(ProfiledModel, FairseqEncoderDecoderModel):
 
 def read_options(kind: type[Config], options: Any) -> Config:
     """Return the options of a model of this kind, out of fairseq's configuration: hydra's or a namespace."""
-    values = options if isinstance(options, DictConfig) else vars(options)
+    values = with_heads(options if isinstance(options, DictConfig) else vars(options))
     names = [field.name for field in fields(kind) if not field.name.startswith("_")]
     return kind(**{name: values[name] for name in names if name in values})
 

@@ -48,7 +48,6 @@ class Trained(Shortcut):
     """
 
     w0: Tensor
-    written_once = ("w0",)  # --store-ema copies it unchanged
 
     def __init__(self, width: int, w0: float) -> None:
         super().__init__()
@@ -110,7 +109,6 @@ class Growing(Shortcut):
     """
 
     share: Tensor
-    written_once = ("share",)  # --store-ema copies it unchanged
 
     def __init__(self, updates: int) -> None:
         super().__init__()

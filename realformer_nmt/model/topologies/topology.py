@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from realformer_nmt.model.norms import NORMS
-from realformer_nmt.model.topologies.head_mixing import HeadMixing
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 
 Stream = tuple[Tensor, ...]
@@ -116,14 +115,6 @@ class Topology(nn.Module, ABC):
     def head_output(self, _width: int, _heads: int) -> HeadOutput:
         """Return the module between the heads of self-attention and their output projection."""
         return HeadOutput()
-
-    def memory_head_output(self, _width: int, _heads: int) -> HeadOutput:
-        """Return the same of encoder-decoder attention."""
-        return HeadOutput()
-
-    def head_mixing(self, _heads: int, _head_width: int, _depth: int) -> HeadMixing:
-        """Return the module of an attention's heads around the softmax; depth counts from 1."""
-        return HeadMixing()
 
     def hidden_norm(self, _ffn_width: int) -> nn.Module:
         """Return the norm between the two products of a feed-forward block."""

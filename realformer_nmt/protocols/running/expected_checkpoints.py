@@ -9,9 +9,6 @@ from realformer_nmt.protocols.running.updates import Length
 
 def check(protocol: Protocol, cfg: Any, length: Length) -> None:
     """Check a training by `cfg`, what fairseq-train will read, the user's flags included."""
-    for name, value in {"save": cfg.checkpoint.save_interval, "validate": cfg.dataset.validate_interval}.items():
-        if value < 1:
-            raise UserError(f"--{name}-interval {value}: allowed is 1 or more")
     if not ends_saved(cfg, length):
         raise UserError(
             "the last state of this training would not be saved: leave out --no-save, --no-last-checkpoints and "

@@ -9,13 +9,14 @@ from realformer_nmt import tasks
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.protocols import command, fairseq_command
-from realformer_nmt.protocols.allowed_flags import FLAGS
 from realformer_nmt.protocols.command import Substitution
 from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.train import TrainRequest
 
-OF_DATA = ("max-source-positions", "max-target-positions", "truncate-source", "upsample-primary", "num-batch-buckets")
-OF_BATCHES = (*FLAGS["batches"].split(), *OF_DATA, "skip-remainder-batch")
+OF_BATCHES = (  # flags of a protocol that change the number of batches
+    *("batch-size", "required-seq-len-multiple", "skip-remainder-batch", "num-batch-buckets"),
+    *("max-source-positions", "max-target-positions", "truncate-source", "upsample-primary"),
+)
 
 
 class PlannedTraining:

@@ -22,7 +22,7 @@ from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import corpora
-from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
+from realformer_nmt.protocols.running import expected_checkpoints, length_check, updates
 from realformer_nmt.protocols.running.carried_subwords import carried_counts
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.running.training_run import Training
@@ -35,7 +35,6 @@ def run(request: TrainRequest) -> int:
         print_command(request)
         return 0
     check_beginning(request)
-    run_folder.check_folder(request.folder)
     planned = PlannedTraining(request)
     cfg, machines = planned.cfg, planned.machines
     trackers.check_installed(cfg)
@@ -50,7 +49,7 @@ def run(request: TrainRequest) -> int:
     if not machines.gpus:
         print("training on the CPU: no GPU is used", file=sys.stderr)
     check_outcome(planned)
-    record = replace(summary(planned), carry_embeddings=carried_counts(stage, cfg, request.fresh), words=planned.flags)
+    record = replace(summary(planned), carry_embeddings=carried_counts(stage, cfg, request.fresh))
     return Training(stage, record, machines, request.fresh).run(planned.command())
 
 
@@ -93,14 +92,10 @@ def announce(planned: PlannedTraining) -> None:
 
 
 def stage_of(request: TrainRequest) -> Stage:
-    """Return the stage of a request. A command that this version has recorded is not parsed again, which is slow."""
+    """Return the stage of a request; its precision may be one that this machine could not train in."""
     prepared, machines = fairseq_command.preparation(request), fairseq_command.find_machines(request)
     argv = fairseq_command.compose(request, fairseq_command.load_protocol(request, prepared), machines, prepared)
-    record = request.folder / RECORD
-    recorded = settings.recorded_settings(record, argv)
-    if recorded is None:
-        return stage_of_options(request, updates.parse(argv), machines)
-    return Stage("train", record, recorded, settings.files(str(request.data), recorded), lasting=False)
+    return stage_of_options(request, updates.parse(argv), machines)
 
 
 def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Stage:

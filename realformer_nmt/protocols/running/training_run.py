@@ -11,20 +11,19 @@ from types import FrameType
 
 from msgspec.structs import replace
 
-from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, CURVES, RECORD, RUN
+from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, CURVES, LAST, RECORD, RUN
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import writing
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Fingerprint
-from realformer_nmt.common.processes.parent_death_signal import dependent_child_options
+from realformer_nmt.common.processes.parent_death_signal import dependent_child
 from realformer_nmt.common.stages.provenance import fingerprint
 from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import Machines, runnable
-from realformer_nmt.protocols.settings import FIRST
 
 RECORD_INTERVAL = 20.0  # seconds: a killed run loses so much of its recorded time
 UNWRITTEN = (UserError, OSError)  # of a record that is soon written again: a disk may be full for a while
@@ -97,7 +96,7 @@ class Training:
         self._write(argv, complete=False)
         command = runnable(going_on(argv, self.folder / CHECKPOINTS))
         environment = trackers.environment(self.folder)
-        process = subprocess.Popen(command, env=environment, **dependent_child_options())
+        process = subprocess.Popen(command, env=environment, preexec_fn=dependent_child())
 
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)
@@ -153,7 +152,7 @@ def going_on(argv: list[str], checkpoints: Path) -> list[str]:
     begins = any(word.startswith(("--rese", "--rest")) for word in argv)
     if not begins or not any(checkpoints.glob("checkpoint*.pt")):
         return argv
-    return [*(word for word in argv if not word.startswith("--rese")), "--restore-file", FIRST]
+    return [*(word for word in argv if not word.startswith("--rese")), "--restore-file", LAST]
 
 
 def set_aside(folder: Path) -> None:

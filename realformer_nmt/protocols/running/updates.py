@@ -6,8 +6,6 @@ every epoch has the same number of batches, so that the count is exact.
 
 import argparse
 import contextlib
-import copy
-import functools
 import io
 import math
 from collections.abc import Mapping, Sequence
@@ -39,14 +37,7 @@ class Length(NamedTuple):
 
 
 def parse(argv: Sequence[str]) -> Any:
-    """Return the configuration of fairseq-train's flags; the caller may change the result.
-
-    Results are cached: hydra takes a third of a second, and a command does it several times per cell of a grid."""
-    return copy.deepcopy(_configuration(tuple(argv)))
-
-
-@functools.lru_cache(maxsize=1024)
-def _configuration(argv: tuple[str, ...]) -> Any:
+    """Return the configuration of fairseq-train's flags; the caller may change the result."""
     return configure(vars(flags(argv)), argv)
 
 

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 import torch
 from fairseq import checkpoint_utils, utils
-from fairseq.dataclass.utils import overwrite_args_by_name
 from fairseq.logging.meters import ConcatTensorMeter, MetersDict
-from omegaconf import OmegaConf
 from tiny_models import saved
 
 from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
@@ -55,23 +53,10 @@ def test_a_stock_model_is_the_same_one(stock: dict[str, Any]) -> None:
     )
 
 
-def test_an_older_checkpoint_can_be_decoded_in_another_precision(toy_corpus: Path) -> None:
-    """fairseq's --model-overrides changes only options that the checkpoint has."""
-    older = saved.state(toy_corpus, arch="realformer_tiny")
-    del older["cfg"]["model"]["decoding_precision"]
-    cfg = OmegaConf.create(take_settings(older)["cfg"]["model"])
-    overwrite_args_by_name(cfg, {"decoding_precision": "int8"})
-    assert cfg["decoding_precision"] == "int8"
-
-
-def test_the_task_and_the_numbers_of_a_training_are_all_there(stock: dict[str, Any]) -> None:
+def test_the_task_and_the_loss_are_all_there(stock: dict[str, Any]) -> None:
     cfg, settings = stock["cfg"], take_settings(stock)["cfg"]
     assert settings["task"] == {**cfg["task"], "dataset_impl": None}
     assert settings["criterion"] == cfg["criterion"]
-    for group in ("common", "dataset", "distributed_training", "optimization", "checkpoint"):
-        numbers = {name: value for name, value in cfg[group].items() if isinstance(value, int | float)}
-        assert numbers == {name: settings[group][name] for name in numbers}, group
-    assert settings["checkpoint"]["best_checkpoint_metric"] == cfg["checkpoint"]["best_checkpoint_metric"]
 
 
 @pytest.mark.parametrize("old", [False, True])
@@ -121,50 +106,6 @@ def test_each_word_that_is_not_known_is_named(stock: dict[str, Any]) -> None:
     for changed, message in changes:
         with pytest.raises(SettingsError, match=message):
             take_settings({**stock, "cfg": {**cfg, **changed}})
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "allowed"),
-    [
-        ("encoder_layers", 6.0, "a whole number"),
-        ("encoder_layers", True, "a whole number"),
-        ("encoder_layers", "six", "a whole number"),
-        ("encoder_layers", [6], "a whole number"),
-        ("dropout", "x", "a number"),
-        ("activation_fn", 5, "a text"),
-        ("encoder_learned_pos", "maybe", "yes or no"),
-    ],
-)
-def test_a_value_of_another_kind_than_is_declared_is_refused(
-    name: str, value: Any, allowed: str, toy_corpus: Path
-) -> None:
-    state = saved.state(toy_corpus, arch="realformer_tiny")
-    assert take_settings(state)["cfg"]["model"][name] == state["cfg"]["model"][name]
-    state["cfg"]["model"][name] = value
-    with pytest.raises(SettingsError, match=f"model's {name} .* allowed is {allowed}$"):
-        take_settings(state)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"extra_state": None},
-        {"task_state": "text"},
-        {"optimizer_history": "text"},
-        {"optimizer_history": ["text"]},
-        {"model": {5: torch.ones(1)}},
-    ],
-)
-def test_an_entry_of_another_kind_than_fairseqs_is_refused(stock: dict[str, Any], changed: dict[str, Any]) -> None:
-    with pytest.raises(SettingsError, match=r", where fairseq has a|which is no text"):
-        take_settings({**stock, **changed})
-
-
-@pytest.mark.parametrize("number", ["1000000000", "-2e3", "NaN", "Infinity"])
-def test_decoding_that_would_not_end_is_refused(stock: dict[str, Any], number: str) -> None:
-    task = {**stock["cfg"]["task"], "eval_bleu_args": f'{{"beam": {number}}}'}
-    with pytest.raises(SettingsError, match=r"eval_bleu_args .* allowed are numbers up to 1,000"):
-        take_settings({**stock, "cfg": {**stock["cfg"], "task": task}})
 
 
 def test_a_name_alone_chooses_a_tokeniser(stock: dict[str, Any]) -> None:

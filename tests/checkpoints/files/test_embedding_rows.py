@@ -59,9 +59,3 @@ def test_rows_are_copied_on_the_device_of_the_new_model() -> None:
     fresh = torch.empty(len(NOW), 3, device="meta")  # as on a GPU, nothing of the CPU's may index it
     table = carry({name: rows_of(0.0, 7)}, {name: fresh}, {"source": common(BEFORE, NOW)})[name]
     assert (table.device, table.shape) == (fresh.device, fresh.shape)
-
-
-def test_weights_of_another_width_are_left_to_the_loader() -> None:
-    name = "encoder.embed_tokens.weight"
-    weights = {name: torch.ones(7, 2)}
-    assert carry(weights, {name: torch.ones(7, 3)}, {"source": common(BEFORE, NOW)})[name] is weights[name]

@@ -1,15 +1,12 @@
 import errno
 import fcntl
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from programs.slow_writers import FILE, writer
 
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.atomic_files import completed, completed_folder, open_no_link, remove
+from realformer_nmt.common.files.atomic_files import completed, completed_folder, open_no_link
 
 
 @pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND])
@@ -70,17 +67,6 @@ def test_a_disk_without_locks_takes_files_and_folders(tmp_path: Path, monkeypatc
     with completed_folder(tmp_path / "folder") as part:
         (part / "inside").write_text("whole")
     assert sorted(tmp_path.rglob("*")) == [tmp_path / name for name in ("a.json", "folder", "folder/inside")]
-
-
-@pytest.mark.parametrize("create", [completed, completed_folder])
-def test_a_part_that_another_writer_removes_as_a_leftover_is_an_error(
-    create: Callable[[Path], AbstractContextManager[object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other writer is between its own lock and its end when this one waits for the lock."""
-    monkeypatch.setattr(fcntl, "flock", lambda *_: remove(next(tmp_path.iterdir())))
-    with pytest.raises(UserError, match="No such file or directory"), create(tmp_path / "a"):
-        pass
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

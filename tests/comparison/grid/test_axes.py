@@ -9,15 +9,12 @@ from grids.sample_results import CellScore, Results, make_cell, rows, sample
 from lxml import html
 from msgspec.structs import replace
 
-from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.cell import Named, digest, place
+from realformer_nmt.comparison.grid.cell import Named, folder_of
 from realformer_nmt.comparison.grid.grid import Grid, load
 from realformer_nmt.comparison.report import axis_plots, document, tables
 from realformer_nmt.comparison.results import setting_differences
-from realformer_nmt.comparison.running import status
 
 PLAIN = 'families = ["pre_ln", "admin"]\nlayers = ["6"]\nprotocol = "small"\n'
 BOTH = PLAIN + "[axes]\nlr = [1e-3, 2e-3]\nupdates = [500, 1000, 2000]\n"
@@ -53,10 +50,10 @@ def test_a_wrong_axis_is_refused(more: str, message: str, tmp_path: Path) -> Non
 
 
 def test_cells_are_the_product_and_their_folders_carry_the_values(tmp_path: Path) -> None:
-    names = [place(tmp_path, cell).name for cell in read(tmp_path, BOTH).cells()]
+    names = [folder_of(cell, tmp_path).name for cell in read(tmp_path, BOTH).cells()]
     assert len(names) == len(set(names)) == 2 * 2 * 3
     assert "admin-6-lr0.002-updates500-s1" in names
-    assert [place(tmp_path, cell).name for cell in read(tmp_path, PLAIN).cells()] == ["pre_ln-6-s1", "admin-6-s1"]
+    assert [folder_of(cell, tmp_path).name for cell in read(tmp_path, PLAIN).cells()] == ["pre_ln-6-s1", "admin-6-s1"]
 
 
 @pytest.mark.parametrize(
@@ -90,15 +87,6 @@ def test_an_override_names_values_of_axes(tmp_path: Path) -> None:
     grid = read(tmp_path, BOTH + "[[override]]\naxes = {updates = 500}\n[override.train]\nwarmup-updates = 50")
     warm = {cell.point: grid.options("train", cell).get("warmup-updates") for cell in grid.cells()}
     assert {dict(point)["updates"]: value for point, value in warm.items()} == {500: 50, 1000: None, 2000: None}
-
-
-def test_quick_status_finds_the_same_cells(tmp_path: Path) -> None:
-    grid = read(tmp_path, BOTH)
-    (note := place(tmp_path, next(grid.cells())).record_file).parent.mkdir(parents=True)
-    grid_digest = digest(grid.written, tmp_path, "small")
-    checksummed_json.write(note, {"state": "done", "sessions": [], "evidence": None, "asked": grid_digest})
-    records = status.cells_by_records(tmp_path / "grid.toml", tmp_path)
-    assert [record.cell for record in records or ()] == [place(tmp_path, cell) for cell in grid.cells()]
 
 
 def test_a_value_is_read_from_the_cells_record() -> None:
@@ -176,20 +164,3 @@ def test_the_page_says_where_a_row_stands() -> None:
 def test_without_axes_the_plot_is_against_depth() -> None:
     assert set(document.drawings(gridded())) == {"lr", "updates"}
     assert set(document.drawings(sample())) == {"depth"}
-
-
-def test_the_commands_of_a_cell_carry_its_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = PLAIN + "corpus = 'multi30k_en_de'\n[axes]\nlr = [1e-3, 2e-3]\nupdates = [1500]\nwidth = [96]\n"
-    (tmp_path / "grid.toml").write_text(text)
-    call = ["compare", str(tmp_path / "grid.toml"), "--folder", str(tmp_path / "runs"), "--plan", "--gpus", "0"]
-    assert main([*call, "--only", "admin"]) == 0
-    name = "admin-6-lr0.002-updates1500-width96-s1"
-    commands = capsys.readouterr().out.partition(f"# {name}\n")[2].partition("\n\n")[0]
-    train, fairseq = (
-        next(line for line in commands.splitlines() if word in line) for word in ("-nmt train", "fairseq-train")
-    )
-    assert "--updates 1500" in train
-    last = {flag: fairseq.rpartition(f"--{flag} ")[2].split()[0] for flag in ("lr", "max-update", "encoder-embed-dim")}
-    assert last == {"lr": "0.002", "max-update": "1500", "encoder-embed-dim": "96"}
-    assert fairseq.rpartition("--decoder-ffn-embed-dim ")[2].split()[0] == str(4 * 96)
-    assert f"{name}/checkpoints" in fairseq

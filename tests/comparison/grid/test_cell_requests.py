@@ -9,7 +9,6 @@ from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.pipeline import requests
 from realformer_nmt.comparison.run import RunRequest
-from realformer_nmt.protocols.train import TrainRequest
 
 CELLS = 'families = ["pre_ln"]\nlayers = ["1"]\n'
 TRANSLATED = f'{CELLS}protocol = "small"\ncorpus = "multi30k_en_de"\nsubsets = ["test", "test1"]\n'
@@ -51,7 +50,7 @@ def test_a_cell_begins_with_the_model_of_its_seed_or_of_the_only_one(
         (pretrained / f"pre_ln-1-s{seed}" / "average.pt").touch()
     (tmp_path / "grid.toml").write_text(f'pretrained = "masked"\nseeds = [1, 2]\n{TRANSLATED}')
     grid = load(tmp_path / "grid.toml")
-    models = {cell.seed: cell.requests(TrainRequest)[0].begin_with for cell in cells_of(grid, tmp_path)}
+    models = {cell.seed: cell.train.request.begin_with for cell in cells_of(grid, tmp_path)}
     assert models == {seed: pretrained / f"pre_ln-1-s{model}" / "average.pt" for seed, model in expected.items()}
 
 
@@ -62,7 +61,7 @@ def test_a_seed_that_one_family_lacks_is_not_replaced_by_another(tmp_path: Path)
     text = TRANSLATED.replace('"pre_ln"', '"pre_ln", "post_ln"')
     (tmp_path / "grid.toml").write_text(f'pretrained = "masked"\nseeds = [1, 2]\n{text}')
     cells = cells_of(load(tmp_path / "grid.toml"), tmp_path)
-    models = {cell.name: cell.requests(TrainRequest)[0].begin_with for cell in cells}
+    models = {cell.name: cell.train.request.begin_with for cell in cells}
     assert len(models) == 4
     assert models == {name: pretrained / name / "average.pt" for name in models}
 

@@ -8,7 +8,6 @@ from grids.grid_cells import cells_of, corpus_of
 from programs import argv
 from texts.miniature import miniature
 
-from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.grid import load
@@ -16,9 +15,7 @@ from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.sample import SampleRequest
-from realformer_nmt.corpora.subwords.subword_methods import learnt
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
-from realformer_nmt.protocols.train import TrainRequest
 
 GRID = 'families = ["pre_ln"]\nlayers = ["1"]\ncorpus = "iwslt14_de_en"\n'
 
@@ -50,18 +47,11 @@ def test_a_switch_that_the_corpus_turns_on_can_be_turned_off(tmp_path: Path, wri
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ('folder = "/elsewhere"', "prepare: key folder is not one of subwords, "),
-        ('fold = "/elsewhere"', "key fold is not one of"),
-        ('archives = "/elsewhere"', "key archives is not one of"),
+        ('folder = "/elsewhere"', "prepare: key folder is not one of workers, "),
         ('train = "/elsewhere"', "key train is not one of"),
-        ('"folder=/elsewhere" = true', "key folder=/elsewhere is not one of"),
         ('lowercase = "--folder=/elsewhere"', "prepare.lowercase: allowed is true or false, given was '--folder"),
-        ('quiet = "--folder=/elsewhere"', "prepare.quiet: allowed is true or false"),
-        ('subwords = "--folder=/elsewhere"', "prepare.subwords: --folder=/elsewhere is not one of sentencepiece"),
         ('subwords = "none"', "prepare.subwords: none is not one of sentencepiece, moses_bpe"),
-        ("subwords = [1]", "prepare.subwords: [1] is not one of sentencepiece, moses_bpe"),
         ('vocabulary = "--folder=/elsewhere"', "prepare.vocabulary: allowed is a whole number"),
-        ("vocabulary = [1]", "prepare.vocabulary: allowed is a whole number"),
         ('subwords = "\\u001b[31m"', "holds characters that cannot be seen"),
     ],
 )
@@ -80,11 +70,6 @@ def test_a_path_of_a_grid_is_no_option_and_steers_nothing(
     Path("grid.toml").write_text(GRID.replace("iwslt14_de_en", path))
     with pytest.raises(UserError, match=r"grid\.toml"):
         corpus_of(load(Path("grid.toml")), Path("runs"))
-
-
-@pytest.mark.parametrize("method", learnt())
-def test_every_way_of_subwords_can_be_asked_for(tmp_path: Path, method: str) -> None:
-    assert prepared(tmp_path, f'subwords = "{method}"').subwords == method
 
 
 def test_a_share_of_the_pairs_is_trained_on_and_all_else_is_the_same(tmp_path: Path) -> None:
@@ -146,8 +131,8 @@ def test_a_data_bin_is_averaged_by_the_checkpoints_that_its_training_keeps(
     (tmp_path / folder).symlink_to(toy_corpus)
     (tmp_path / "grid.toml").write_text(DATA_BIN.format(folder=folder))
     (cell,) = cells_of(load(tmp_path / "grid.toml"), tmp_path / "runs")
-    flags = PlannedTraining(cell.requests(TrainRequest)[0]).flags
-    (average,) = cell.requests(AverageRequest)
+    flags = PlannedTraining(cell.train.request).flags
+    average = cell.average.request
     checkpoints = {"--keep-last-epochs": average.last, "--keep-best-checkpoints": average.best}
     assert {flag: flags[flags.index(flag) + 1] for flag in checkpoints if flag in flags} == {
         flag: str(number) for flag, number in checkpoints.items() if number
@@ -200,7 +185,7 @@ def test_a_cell_of_another_corpus_differs_from_the_grid(tiny: Path, tmp_path: Pa
     (same,), (other,) = (cells_of(load(tiny / name), tmp_path / "runs") for name in ("grid.toml", "wide.toml"))
     assert CellState(other).differences == []  # it has not begun
     same.folder.mkdir(parents=True)
-    same.stages[0].record.touch()
+    same.train.record.touch()
     line = "corpus: vocabulary was 320, is now 330"
     assert line in CellState(other).differences
     assert line not in CellState(same).differences

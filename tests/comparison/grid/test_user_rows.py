@@ -6,7 +6,6 @@ import pytest
 from fairseq.registry import REGISTRIES
 from grids.grid_cells import cells_of
 
-from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.corpora.subwords.subword_methods import METHODS, SubwordMethod
 from realformer_nmt.model.presets import FAMILIES, PRESETS
@@ -34,8 +33,8 @@ def with_folder(folder: Path, data: Path) -> set[str]:
     """Return the names of the cells whose training is given the folder."""
     (folder / "grid.toml").write_text(GRID.format(data=data))
     cells = cells_of(grids.load(folder / "grid.toml"), folder, user_dir=Path("mine"))
-    assert all(stage.request.user_dir == Path("mine") for cell in cells for stage in cell.stages[1:])
-    return {cell.name for cell in cells if cell.stages[0].request.user_dir}
+    assert all(stage.request.user_dir == Path("mine") for cell in cells for stage in cell.after_training)
+    return {cell.name for cell in cells if cell.train.request.user_dir}
 
 
 @pytest.fixture(autouse=True)
@@ -47,17 +46,6 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_training_has_the_folder_only_if_it_names_a_row_of_it(toy_corpus: Path, tmp_path: Path) -> None:
     assert with_folder(tmp_path, toy_corpus) == {"mine-1-s1", "mine-2-s1", "pre_ln-2-s1"}
-
-
-def test_a_training_that_was_recorded_with_the_folder_keeps_it(toy_corpus: Path, tmp_path: Path) -> None:
-    """Earlier versions recorded it for every family; a record that cannot be read is reported elsewhere."""
-    record = tmp_path / "cells/pre_ln-1-s1/train.json"
-    record.parent.mkdir(parents=True)
-    for settings, recorded in (({"user_dir": "/home/me/mine"}, True), ({"user_dir": None}, False)):
-        checksummed_json.write(record, {"made_from": {"settings": settings, "inputs": {}, "versions": {}}})
-        assert ("pre_ln-1-s1" in with_folder(tmp_path, toy_corpus)) == recorded
-    record.write_text("{")
-    assert "pre_ln-1-s1" not in with_folder(tmp_path, toy_corpus)
 
 
 def test_subwords_of_the_user_are_a_row_of_the_folder(

@@ -4,46 +4,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids.grid_cells import stub
 from msgspec import to_builtins
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.stages.versions import hardware
-from realformer_nmt.comparison.grid import cell
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records import cell_record
 from realformer_nmt.comparison.records.cell_record import WAITING
 
 SESSION = {"started": "2026-11-20T18:00:00+00:00", "finished": None, "faults": []}
 MACHINE = to_builtins(hardware())
 RECORD = {"state": "done", "evidence": None, "sessions": [SESSION], "unigram_entropy": 7.5, "machine": MACHINE}
-ODD: list[dict[str, Any]] = [
-    *({"machine": value} for value in ("host", 0, {**MACHINE, "host": "\ud800"}, {**MACHINE, "cores": []})),
-    *({"unigram_entropy": value} for value in ([], "low", float("inf"))),
-    *({"sessions": [value]} for value in (3, {**SESSION, "finished": 1.5}, {**SESSION, "started": True})),
-    *({"state": value} for value in ("finished", None)),
-    {"evidence": ["stuck"]},
-]
+ODD = ({"state": "finished"}, {"machine": {**MACHINE, "host": "\ud800"}})
 
 
 def test_what_the_package_writes_is_read(tmp_path: Path) -> None:
-    place = cell.place(tmp_path, cell.Named("admin", "6", 1))
-    assert (CellFiles(place).state, CellFiles(place).record) == ("waiting", WAITING)
-    checksummed_json.write(place.record_file, RECORD)
-    assert to_builtins(CellFiles(place).record) == RECORD
+    cell = stub(tmp_path)
+    assert cell_record.read(cell) == WAITING
+    checksummed_json.write(cell.record_file, RECORD)
+    assert to_builtins(cell_record.read(cell)) == {**RECORD, "cell": None, "failure": None, "records": []}
 
 
 @pytest.mark.parametrize("odd", ODD, ids=str)
 def test_a_value_of_another_kind_is_refused_by_name(tmp_path: Path, odd: dict[str, Any]) -> None:
-    place = cell.place(tmp_path, cell.Named("admin", "6", 1))
-    checksummed_json.write(place.record_file, {**RECORD, **odd})
+    cell = stub(tmp_path)
+    checksummed_json.write(cell.record_file, {**RECORD, **odd})
     (name,) = odd
     with pytest.raises(UserError, match=rf"cells/admin-6-s1/cell\.json has an unexpected format.*{name}"):
-        to_builtins(CellFiles(place).record)
-
-
-@pytest.mark.parametrize("name", ["state", "sessions"])
-def test_a_record_without_its_state_or_sessions_is_refused(tmp_path: Path, name: str) -> None:
-    place = cell.place(tmp_path, cell.Named("admin", "6", 1))
-    checksummed_json.write(place.record_file, {key: value for key, value in RECORD.items() if key != name})
-    with pytest.raises(UserError, match=rf"cell\.json has an unexpected format.*{name}"):
-        to_builtins(CellFiles(place).record)
+        cell_record.read(cell)

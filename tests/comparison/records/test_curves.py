@@ -4,12 +4,13 @@ import json
 import math
 from pathlib import Path
 
+import pytest
 from grids.grid_cells import cells_of
 
 from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import CellState
-from realformer_nmt.comparison.records.curves import CurvePoint, Curves
+from realformer_nmt.comparison.records.curves import CurvePoint, Curves, still_falls
 from realformer_nmt.comparison.results.measured_cell import describe
 from realformer_nmt.comparison.running.renewal import renew
 
@@ -58,3 +59,18 @@ def test_a_cell_whose_curve_cannot_be_read_is_reported_and_trained_again(tmp_pat
     assert ["curves.jsonl has an unexpected format" in words for words in state.differences] == [True]
     renew(state)
     assert (cell.folder / "before-1" / CURVES).is_file()
+
+
+@pytest.mark.parametrize(
+    ("losses", "falls"),
+    [
+        ((12.0, 10.0, 9.0, 8.2, 7.6, 7.2), True),
+        ((9.24, 6.44, 5.47, 5.10), True),
+        ((7.56, 7.57, 7.56, 7.55), False),
+        ((14.0, 9.0, 7.5, 7.46, 7.44, 7.45, 7.43, 7.42), False),  # stuck, after a fast fall
+        ((7.0, 7.5), False),
+        ((7.5, 7.0), True),
+    ],
+)
+def test_the_last_quarter_is_compared_with_that_before(losses: tuple[float, ...], falls: bool) -> None:
+    assert still_falls([CurvePoint(update=10 * number, nll_loss=loss) for number, loss in enumerate(losses)]) is falls

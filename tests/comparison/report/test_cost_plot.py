@@ -38,13 +38,6 @@ def test_seeds_are_one_point_with_spread() -> None:
     assert marks(drawn(sample(seeds=1)), "cost-deviation") == []
 
 
-def test_every_name_says_family_and_depth_and_none_a_seed() -> None:
-    results = sample()
-    expected = {f"{row.family} {row.depth}" for row in results.rows if row.seeds}
-    assert set(names(drawn(results))) == expected
-    assert len(names(drawn(results))) == len(expected) == 9
-
-
 def test_points_stand_at_the_means() -> None:
     results = sample()
     drawing = drawn(results)
@@ -90,15 +83,6 @@ def test_nothing_is_drawn_below_nothing() -> None:
     assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
     assert min(float(x) for line in axes.lines for x in line.get_xdata()) >= 0
     assert axes.get_ylim()[0] >= 0
-
-
-def test_a_correlation_below_0_is_drawn_with_its_deviation() -> None:
-    """The mean of -41, -40 and -39 is -40, the deviation 1."""
-    results = sample()
-    results.cells[:] = [costing(cell, 1.0, cell.seed - 42.0) for cell in results.cells]
-    axes = drawn(results).figure.axes[0]
-    assert [list(map(float, line.get_ydata())) for line in axes.lines].count([-41.0, -39.0]) == 9
-    assert axes.get_ylim()[0] < -41
 
 
 def test_hours_or_minutes_on_a_scale_that_shows_all() -> None:

@@ -89,12 +89,6 @@ def test_a_family_of_which_some_failed_says_how_many() -> None:
     assert "admin stuck, 1 of 3" in names(deep(results))
 
 
-def test_validation_is_drawn_alike() -> None:
-    drawings = curve_plots.validation(sample())
-    assert [len(marks(drawing, "learning")) for drawing in drawings] == [15, 15]
-    assert drawings[0].label == "validation loss, 6 layers"
-
-
 def test_of_what_has_not_begun_there_is_nothing() -> None:
     assert curve_plots.training(empty()) == []
     assert [len(marks(drawing, "learning")) for drawing in curve_plots.training(unfinished())] == [2, 1]

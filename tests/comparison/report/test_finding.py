@@ -44,65 +44,45 @@ def results(*rows: ResultRow) -> Results:
     return replace(sample(seeds=1), rows=list(rows), baseline="pre_ln")
 
 
-def test_a_clear_leader() -> None:
-    rows = [row("pre_ln", 18, 60), row("admin", 18, 61, 0.3), row("realformer", 18, 66, 0.001, best=True)]
-    assert finding(results(*rows)) == "Every family learns; at 18 layers realformer leads beyond chance."
-
-
-def test_a_baseline_that_leads_where_the_best_of_the_table_is_not() -> None:
-    shallow = [row("pre_ln", 6, 70), row("admin", 6, 65, 0.01), row("realformer", 6, 64, 0.01)]
-    deep = [row("pre_ln", 18, 72), row("admin", 18, 71, 0.2, best=True), row("realformer", 18, 80, 0.001, best=True)]
-    assert finding(results(*shallow, *deep)) == (
-        "Every family learns; at 6 layers pre_ln leads beyond chance; "
-        "at 18 layers realformer is best, but admin is not significantly worse."
-    )
-
-
-def test_a_leader_that_is_tested_against_the_baseline_alone_leads_no_other() -> None:
-    shallow = [row("pre_ln", 6, 60), row("admin", 6, 64, 0.04), row("realformer", 6, 66, 0.001)]
-    deep = [row("pre_ln", 18, 80, best=True)]
-    sentence = finding(results(*shallow, *deep))
-    assert sentence == "Every family learns; at 6 layers realformer leads pre_ln beyond chance."
-
-
-@pytest.mark.parametrize("p", [0.05, 0.4, 1.0])
-def test_no_one_leads(p: float) -> None:
-    rows = [row("pre_ln", 6, 60, best=True), row("admin", 6, 61, p, best=True)]
-    deep = [row("pre_ln", 18, 59), row("admin", 18, 58, p)]
-    above = [row("pre_ln", 36, 58), row("admin", 36, 59, p)]
-    assert finding(results(*rows, *deep, *above)) == (
-        "Every family learns; at 6, 18 and 36 layers no family leads beyond chance."
-    )
-
-
-def test_what_no_test_compares_is_said_so() -> None:
-    rows = [row("pre_ln", 6, 70, best=True), row("admin", 18, 61), row("realformer", 18, 62)]
-    assert finding(results(*rows)) == "Every family learns; at 18 layers realformer is best, which is not tested."
-
-
-def test_a_family_that_does_not_learn_deep() -> None:
-    shallow = [row("post_ln", 6, 50, 0.001), row("pre_ln", 6, 60)]
-    deep = [row("post_ln", 18, None), row("pre_ln", 18, 62, best=True)]
-    assert finding(results(*shallow, *deep)) == (
-        "Every family learns, except post_ln at 18 layers; at 6 layers pre_ln leads beyond chance."
-    )
-
-
-def test_how_many_trainings_failed() -> None:
-    rows = [
+SENTENCES = {
+    "Every family learns; at 18 layers realformer leads beyond chance.": [
+        row("pre_ln", 18, 60),
+        row("admin", 18, 61, 0.3),
+        row("realformer", 18, 66, 0.001, best=True),
+    ],
+    "Every family learns; at 6 layers pre_ln leads beyond chance; "
+    "at 18 layers realformer is best, but admin is not significantly worse.": [
+        *(row("pre_ln", 6, 70), row("admin", 6, 65, 0.01), row("realformer", 6, 64, 0.01)),
+        *(row("pre_ln", 18, 72), row("admin", 18, 71, 0.2, best=True), row("realformer", 18, 80, 0.001, best=True)),
+    ],
+    "Every family learns; at 6 layers realformer leads pre_ln beyond chance.": [  # tested against pre_ln alone
+        *(row("pre_ln", 6, 60), row("admin", 6, 64, 0.04), row("realformer", 6, 66, 0.001)),
+        row("pre_ln", 18, 80, best=True),
+    ],
+    "Every family learns; at 6, 18 and 36 layers no family leads beyond chance.": [
+        *(row("pre_ln", 6, 60, best=True), row("admin", 6, 61, 0.05, best=True)),
+        *(row("pre_ln", 18, 59), row("admin", 18, 58, 0.05)),
+        *(row("pre_ln", 36, 58), row("admin", 36, 59, 1.0)),
+    ],
+    "Every family learns; at 18 layers realformer is best, which is not tested.": [
+        row("pre_ln", 6, 70, best=True),
+        row("admin", 18, 61),
+        row("realformer", 18, 62),
+    ],
+    "Every family learns, except post_ln at 6 and 18 layers and admin (1 of 3 trainings) at 18 layers; "
+    "at 18 layers pre_ln leads beyond chance.": [
         row("pre_ln", 18, 60, best=True),
         row("post_ln", 18, None),
         row("post_ln", 6, None),
         row("admin", 18, 50, 0.001, states="done diverged done"),
-    ]
-    assert finding(results(*rows)) == (
-        "Every family learns, except post_ln at 6 and 18 layers and admin (1 of 3 trainings) at 18 layers; "
-        "at 18 layers pre_ln leads beyond chance."
-    )
+    ],
+    "No family learns.": [row("post_ln", 18, None), row("admin", 18, None)],
+}
 
 
-def test_no_one_learns() -> None:
-    assert finding(results(row("post_ln", 18, None), row("admin", 18, None))) == "No family learns."
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_who_learns_and_who_leads(sentence: str) -> None:
+    assert finding(results(*SENTENCES[sentence])) == sentence
 
 
 def test_one_seed_shows_nothing_beyond_it() -> None:

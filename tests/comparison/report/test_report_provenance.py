@@ -36,14 +36,6 @@ def test_settings_are_the_cells_and_not_the_grids() -> None:
     assert shared.text.split("\n")[:2] == ["lr [0.001]", "decoding.beam 4"]
 
 
-def test_what_all_share_stands_once() -> None:
-    results = sample(seeds=2)
-    page = quick_page(results)
-    (shared,) = page.xpath("//details[starts-with(summary, 'Settings that all cells share')]/pre")
-    assert shared.text.split("\n")[:3] == ["dropout 0.1", "lr [0.001]", "decoding.beam 4"]
-    assert facts(page, "admin-18-s1")["Settings of its own"] == "model admin encoder_layers 18 decoder_layers 18 seed 1"
-
-
 def test_a_cell_that_was_not_decoded_does_not_say_how() -> None:
     results = sample(seeds=1)
     stuck = next(cell for cell in results.cells if cell.state == "stuck")

@@ -65,13 +65,6 @@ def test_a_hundred_names_at_one_height_make_the_figure_grow() -> None:
     assert drawing.figure.get_size_inches()[1] > 10
 
 
-def test_collisions_are_seen_by_this_test() -> None:
-    drawing = drawn([0.2, 0.8])
-    for text in drawing.figure.axes[0].texts:
-        text.set_y(0.5)
-    assert collisions(drawing) == [(0, 1)]
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_they_are_in_order_and_apart(targets: list[float]) -> None:
     gap = 0.05

@@ -11,7 +11,6 @@ from grids.sample_results import FAMILIES, MeanScore, Results, changed, empty, s
 from msgspec.structs import replace
 
 from realformer_nmt.comparison.report import formatting, report_table, tables
-from realformer_nmt.comparison.results.results_file import TunedTable
 
 HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
 ESCAPES = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<"}
@@ -104,10 +103,6 @@ def test_what_failed_says_how(states: list[str], score_text: str, counted: str) 
     assert "failed" not in " ".join(words[4:])  # once is enough
 
 
-def test_one_seed_has_no_deviation() -> None:
-    assert "±" not in tables.terminal_table(sample(seeds=1))
-
-
 def test_depths_rise_by_all_their_layers() -> None:
     results = sample({"60-12": [60, 12], "18": [18, 18], "6": [6, 6]}, seeds=1)
     assert [words[1] for words in lines(results)] == ["6"] * 5 + ["18"] * 5 + ["60-12"] * 5
@@ -125,12 +120,6 @@ def test_the_spreadsheet_holds_all_metrics_unrounded() -> None:
             score = row.scores.get(metric)
             assert line[f"{metric}_mean"] == (repr(score.mean) if score else "")
             assert line[f"{metric}_deviation"] == (repr(score.deviation) if score else "")
-
-
-def test_names_come_back_out_of_the_spreadsheet() -> None:
-    hostile = changed(sample(), lambda text: text + ',"x')
-    read = list(csv.DictReader(io.StringIO(tables.spreadsheet(hostile))))
-    assert [line["family"] for line in read[:2]] == ['post_ln,"x', 'pre_ln,"x']
 
 
 @pytest.mark.parametrize("start", [*SIGNS, *(f"{before}=" for before in BEFORE)])
@@ -185,15 +174,6 @@ def test_latex_is_booktabs_with_a_rule_between_depths() -> None:
     assert lines[-1] == "\\end{tabular}"
 
 
-def test_every_form_has_the_rows_that_were_chosen_below_all_rows() -> None:
-    results = sample()
-    rows = [row for row in results.rows if row.depth == "6"]
-    tuned = replace(results, tuned=TunedTable(axes=["lr"], rows=rows))
-    for table in (tables.terminal_table, tables.markdown, tables.latex):
-        _, below = table(tuned).split("Each family with its own learning rate")
-        assert [len(re.findall(rf"^.{{,2}}{row.family}\b", below.replace("\\", ""), re.M)) for row in rows] == [1] * 5
-
-
 def test_markdown_keeps_its_columns_whatever_the_names() -> None:
     results = changed(sample(), lambda text: text + HOSTILE)
     table = tables.markdown(results).split("\n\n")[0].splitlines()
@@ -215,11 +195,6 @@ def test_markdown_tells_the_test_and_the_signatures() -> None:
     assert "- sacreBLEU: `nrefs:1|case:mixed|eff:no|tok:13a`" in text
     assert "\\_" not in text  # pre_ln is no emphasis
     assert "settings of their own" not in text
-
-
-def test_markdown_tells_what_was_not_trained_as_the_rest() -> None:
-    text = tables.markdown(replace(sample(), overrides=["resi_dual 18 (epochs 4)", "admin (lr 2)"]))
-    assert "With settings of their own: resi_dual 18 (epochs 4); admin (lr 2)." in text
 
 
 def test_a_name_does_not_steer_the_terminal() -> None:

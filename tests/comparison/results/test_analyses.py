@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grids.grid_cells import stub
 from grids.sample_results import sample
 from lxml import html
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.comparison.grid.cell import Cell, Failure
+from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import analyses
@@ -21,10 +22,9 @@ FIGURE = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg
 
 
 def make_cell(folder: Path, family: str, seed: int = 1, layers: str = "6") -> Cell:
-    cell_folder = folder / "cells" / f"{family}-{layers}-s{seed}"
-    cell_folder.mkdir(parents=True)
-    checksummed_json.write(cell_folder / "average.pt.json", {"outputs": {"average.pt": {"sha256": cell_folder.name}}})
-    return Cell(family, layers, seed, cell_folder, folder, ("en", "de"), (), Failure(), 0)
+    cell = stub(folder, family=family, layers=layers, seed=seed)
+    checksummed_json.write(cell.average.record, {"outputs": {"average.pt": {"sha256": cell.name}}})
+    return cell
 
 
 def model(cell: Cell, value: float) -> dict[str, Any]:
@@ -111,13 +111,6 @@ def test_an_analysis_that_cannot_be_read_is_left_out_and_named(
     assert [analysis.folder for analysis in analyses.gather(tmp_path, read(cells))] == ["analysis"]
     lines = capsys.readouterr().err.splitlines()
     assert [str(tmp_path / name / "analysis.json") in line for name, line in zip(("cut", "other"), lines, strict=True)]
-
-
-def test_a_figure_that_was_changed_is_not_shown(cells: list[Cell], tmp_path: Path) -> None:
-    folder = analyse(cells, [0.1, 0.2, 0.3])
-    (folder / "entropy_encoder.svg").write_text(FIGURE + " ")
-    (analysis,) = analyses.gather(tmp_path, read(cells))
-    assert analysis.figures == []
 
 
 def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from grids.grid_cells import cells_of, corpus_of
 
 from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.stages.versions import Machine
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import read
@@ -17,6 +20,8 @@ from reliability.fuzzed_inputs import RUN, TEXT
 
 GRID = 'families = ["pre_ln", "admin"]\nlayers = ["1"]\nprotocol = "small"\ncorpus = "multi30k_en_de"\n'
 LABELS = {"bleu": "sacreBLEU", "chrf": "chrF2", "comet": "COMET x 100"}
+LAPTOP = Machine(host="vm", processor="AMD EPYC", cores=2, memory_gib=24)
+SERVER = Machine(host="vm", processor="Intel Xeon", cores=16, memory_gib=126)
 
 
 def make_cells(folder: Path, metrics: Sequence[Sequence[str]]) -> list[Cell]:
@@ -58,3 +63,15 @@ def test_a_table_has_a_column_for_each_metric_that_a_cell_is_scored_in(
     columns = {column.name: (column.label, column.signature) for column in table.metrics}
     assert columns.keys() == {name for row in table.rows for name in row.scores}
     assert {name: columns[name] for name in LABELS} == {name: (label, name) for name, label in LABELS.items()}
+
+
+def state(machine: Machine | None, device: str | None = None) -> Any:
+    training = SimpleNamespace(device=device) if device else None
+    return SimpleNamespace(record=SimpleNamespace(machine=machine), training=training)
+
+
+def test_two_machines_with_one_hosts_name_are_two() -> None:
+    states = [state(LAPTOP, "CPU"), state(SERVER, "H100"), state(LAPTOP), state(None), state(SERVER, "H100")]
+    laptop, server = gather.machines(states)
+    assert (laptop.processor, laptop.gpus) == ("AMD EPYC", [])
+    assert (server.processor, server.gpus) == ("Intel Xeon", ["H100"])

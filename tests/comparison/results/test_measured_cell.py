@@ -1,16 +1,19 @@
 """The commands of a cell in a table are those that it ran, wherever the table is written."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from grids.grid_cells import stub
 
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.model_description import ShortcutWeight
 from realformer_nmt.checkpoints.train_record import TrainRecord
-from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure, Named, place
+from realformer_nmt.comparison.grid.cell import CellStage
+from realformer_nmt.comparison.grid.cell_requests import commands
 from realformer_nmt.comparison.records.curves import CurvePoint
-from realformer_nmt.comparison.results.measured_cell import thinned, trained_on, trained_shortcuts
-from realformer_nmt.comparison.running.plan import commands
+from realformer_nmt.comparison.results.measured_cell import thinned, trained_shortcuts
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.protocols.train import TrainRequest
 
@@ -19,14 +22,13 @@ def test_a_report_on_a_cpu_names_the_gpu_of_a_training(tmp_path: Path) -> None:
     train = TrainRequest(data=tmp_path, folder=tmp_path, arch="pre_ln", layers="6", protocol="small", gpus=0)
     average = AverageRequest(inputs=(tmp_path,), output=tmp_path / "average.pt", last=1)
     translate = TranslateRequest(checkpoints=(tmp_path,), output=tmp_path / "translation", cpu=True)
-    stages = tuple(CellStage(request.subcommand, request, tmp_path) for request in (train, average, translate))
-    folder = place(tmp_path, Named("pre_ln", "6", 1, ()))
-    cell = Cell(**vars(folder), data=tmp_path, languages=(), stages=stages, failure=Failure(), retries=0)
+    stages = [CellStage[Any](request.subcommand, request, tmp_path) for request in (train, average, translate)]
+    cell = replace(stub(tmp_path, stages[2]), train=stages[0], average=stages[1])
     on_cpu, averaging, decoding = commands(cell)
-    on_gpu = commands(trained_on(cell, TrainRecord(gpus=1)))
+    on_gpu = commands(cell, TrainRecord(gpus=1).gpus)
     assert "--gpus 0" in on_cpu
     assert on_gpu == [on_cpu.replace("--gpus 0", "--gpus 1"), averaging, decoding.replace(" --cpu", "")]
-    assert commands(trained_on(cell, TrainRecord())) == [on_cpu, averaging, decoding]
+    assert commands(cell, TrainRecord().gpus) == [on_cpu, averaging, decoding]
     assert "--cpu" in decoding
 
 

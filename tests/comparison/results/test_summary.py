@@ -8,13 +8,14 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from grids.grid_cells import NoRequest, stub
 from msgspec.structs import replace as with_fields
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import sha256
-from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
+from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.report import formatting
 from realformer_nmt.comparison.results import best, outside_rows, summary
@@ -53,8 +54,8 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
     checksummed_json.write(cell_folder / "run.json", {"corpus": "cats", "subset": "test", "files": located, **ORIGIN})
     checksummed_json.write(cell_folder / "train.json", ORIGIN)
     checksummed_json.write(cell_folder / "cell.json", {"state": state, "evidence": None, "sessions": []})
-    stage = CellStage("score", (), cell_folder / "run.json")
-    return Cell(family, "6", seed, cell_folder, folder, ("en", "de"), (stage,), Failure(), 0)
+    stage = CellStage[Any]("score", NoRequest(), cell_folder / "run.json")
+    return replace(stub(folder, stage, family=family, seed=seed), folder=cell_folder)
 
 
 def described(cell: Cell, state: str = "done", score: float | None = None) -> CellResult:

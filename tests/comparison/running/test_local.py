@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from grids.comparisons import DONE
+from grids.grid_cells import stub
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files.folder_lock import HeldError, locked
-from realformer_nmt.comparison.grid.cell import Named, place
 from realformer_nmt.comparison.running import local
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import slots
@@ -51,7 +51,7 @@ def test_cells_share_the_cores_unless_the_user_says_how(monkeypatch: pytest.Monk
 def test_an_error_of_one_cell_does_not_end_the_others(
     error: Exception, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    cells: list[Any] = [place(tmp_path, Named(family, "6", 1)) for family in ("admin", "pre_ln", "post_ln")]
+    cells: list[Any] = [stub(tmp_path, family=family) for family in ("admin", "pre_ln", "post_ln")]
     shown: list[tuple[str, str]] = []
 
     def run(cell: Any, _: object) -> Iterator[Progress]:
@@ -74,7 +74,7 @@ def test_a_cell_that_another_process_runs_leaves_the_others_their_report(
     beside the error of the cell."""
     runs = root.parent / folder
     shutil.copytree(root / "runs", runs)
-    cell = place(runs, Named(*DONE[0].split("-")[:2], 1))
+    cell = stub(runs, family="post_ln", layers="1")
     report = runs / "report.html"
     for file in (cell.record_file, cell.folder / "run.json", report):
         file.unlink()

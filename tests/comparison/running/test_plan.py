@@ -18,14 +18,13 @@ from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.running import plan
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
-from realformer_nmt.protocols.train import TrainRequest
 
 
 def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
     cells = cells_of(grid, tmp_path)
     cell = next(cell for cell in cells if cell.name == comparisons.DONE[1])
-    planned = PlannedTraining(cell.requests(TrainRequest)[0])
+    planned = PlannedTraining(cell.train.request)
     words = planned.command()
     cost = plan.cost(planned)
     assert (cost.updates, cost.tokens_a_step) == (200, 512)

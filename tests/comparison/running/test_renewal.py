@@ -71,11 +71,11 @@ def test_scores_that_cannot_be_used_do_not_cost_the_training(
     assert (cell_folder / "checkpoints").is_dir()
     assert (cell_folder / "run.json").is_file() == (name == "run-valid.json")
     again = CellState(cells[DONE[0]])
-    assert [stage.done for stage in again.stages[:2]] == [True, True]
+    assert [again.statuses[name].done for name in ("train", "average")] == [True, True]
     assert again.differences == []
     texts = (cell_folder / "translation").glob("hypotheses.*")  # which the command writes again where it has to
     is_whole = (name, change) != ("translation/translation.json", cut)
-    assert again.cell.stages[2].request.stage().is_up_to_date(False, *texts) == is_whole
+    assert again.cell.scorings[0].request.stage().is_up_to_date(False, *texts) == is_whole
 
 
 def test_a_translation_that_was_removed_is_made_again_with_its_scores_alone(
@@ -94,17 +94,3 @@ def test_a_translation_that_was_removed_is_made_again_with_its_scores_alone(
     assert comparisons.by_name(comparisons.results(root / "runs"))[DONE[0]]["state"] == "done"
     assert json.loads((cell_folder / "run.json").read_text())["scores"] == before
     assert [file.stat().st_mtime_ns for file in rest] == times
-
-
-@pytest.mark.parametrize("change", [("average = 1", "average = 2"), ("\ndropout = 0.0", "\ndropout = 0.4")])
-def test_scores_on_a_test_set_that_the_grid_has_left_out_go_with_their_model(
-    root: Path, cell_folder: Path, change: tuple[str, str]
-) -> None:
-    """Beside the record of another model they would make the cell damaged each time that it is done."""
-    fewer = ('subsets = ["test", "valid"]', 'subsets = ["test"]'), ("references.valid", "# references.valid")
-    _, cells = changed_grid(root, *fewer)
-    assert CellState(cells[DONE[0]]).differences == []
-    _, cells = changed_grid(root, *fewer, change)
-    renew(CellState(cells[DONE[0]]))
-    records = [*cell_folder.glob("run*.json"), *cell_folder.glob("translation*/translation.json")]
-    assert [record.name for record in records] == []

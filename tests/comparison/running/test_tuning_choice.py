@@ -5,10 +5,11 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 from grids import comparisons
+from grids.grid_cells import NoRequest, stub
 from programs import commands
 
 from realformer_nmt.cli import main
@@ -17,7 +18,8 @@ from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid.cell import Cell, CellStage, Failure
+from realformer_nmt.comparison.comparison import Comparison
+from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.running import plan, tuning_choice
@@ -36,7 +38,9 @@ SCORES = {**RUN, "scores": {}, "made_from": {}, "outputs": {}}
 
 def cell(folder: Path, lr: float, updates: int, seed: int) -> Cell:
     point = (("lr", lr), ("updates", updates))
-    return Cell("pre_ln", "6", seed, folder / f"{lr}-{updates}-{seed}", folder, (), (), Failure(), 0, point=point)
+    path = folder / f"{lr}-{updates}-{seed}"
+    scored = CellStage[Any]("score", NoRequest(), path / "run.json")
+    return replace(stub(folder, scored, family="pre_ln", seed=seed), folder=path, point=point)
 
 
 @pytest.fixture
@@ -60,6 +64,10 @@ def needed(cells: list[Cell], grid: Grid = GRID) -> list[Cell]:
     return [state.cell for state in tuning_choice.needed(grid, read(cells))]
 
 
+def ready(cells: list[Cell], grid: Grid = GRID) -> list[Cell]:
+    return [state.cell for state in tuning_choice.needed(grid, read(cells), waiting=False)]
+
+
 def names(cells: list[Cell]) -> set[str]:
     return {one.name for one in cells}
 
@@ -74,7 +82,7 @@ def test_nothing_is_left_out_before_all_trials_have_ended(cells: list[Cell]) -> 
         tuning_choice.waiting_line(GRID, read(cells))
         == "4 of them wait for a choice of lr: only the chosen are trained\n"
     )
-    assert names(tuning_choice.ready(GRID, read(cells))) == {one.name for one in cells if one.seed < 3}
+    assert names(ready(cells)) == {one.name for one in cells if one.seed < 3}
 
 
 def test_the_mean_over_the_seeds_that_try_chooses_at_each_place(cells: list[Cell]) -> None:
@@ -85,7 +93,7 @@ def test_the_mean_over_the_seeds_that_try_chooses_at_each_place(cells: list[Cell
     end(cells, "done", 1.0, lr=0.2, updates=1000, seed=1)
     end(cells, "stuck", None, lr=0.2, updates=1000, seed=2)
     expected = {one.name for one in cells if one.seed < 3} | {"0.2-500-3", "0.1-1000-3"}
-    assert names(needed(cells)) == names(tuning_choice.ready(GRID, read(cells))) == expected
+    assert names(needed(cells)) == names(ready(cells)) == expected
 
 
 @pytest.mark.parametrize("name", ["cell.json", "run.json"])
@@ -97,9 +105,9 @@ def test_a_damaged_trial_chooses_nothing(name: str, cells: list[Cell]) -> None:
     damaged = cells[0].folder / name
     damaged.write_text(damaged.read_text().replace("0.1", "0.3").replace("sessions", "session"))
     assert names(needed(cells)) == {one.name for one in cells} - {"0.2-1000-3"}
-    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, read(cells)))
+    assert "0.1-500-3" not in names(ready(cells))
     cells[0].scores.unlink()
-    assert "0.1-500-3" not in names(tuning_choice.ready(GRID, read(cells)))
+    assert "0.1-500-3" not in names(ready(cells))
 
 
 def test_where_every_setting_failed_no_further_seed_is_trained(cells: list[Cell]) -> None:
@@ -113,7 +121,7 @@ def test_without_seeds_that_try_all_are_trained(cells: list[Cell]) -> None:
         end([one], "done", float(one.seed))
     grid = replace(GRID, tune_seeds=())
     assert tuning_choice.waiting_line(grid, read(cells)) == ""
-    assert needed(cells, grid) == tuning_choice.ready(grid, read(cells)) == cells
+    assert needed(cells, grid) == ready(cells, grid) == cells
 
 
 @dataclass(frozen=True)
@@ -135,24 +143,24 @@ class Training:
 
 def with_dropout(one: Cell, dropout: float) -> Cell:
     record = one.folder / "train.json"
-    return replace(one, stages=(CellStage("train", Training(record, dropout), record),))
+    return replace(one, train=CellStage("train", Training(record, dropout), record))
 
 
 def waves(cells: list[Cell], losses: dict[str, float], fresh: bool, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Return the differences of the cells of each wave as they are launched; seed 1 of a rate then has this loss."""
     differences = []
 
-    def launch(_request: Any, _grid: Any, ready: Sequence[Cell], _gpus: int) -> list[str]:
+    def launch(_request: Any, _comparison: Any, ready: Sequence[Cell]) -> list[str]:
         differences.append([line for state in read(ready) for line in state.differences])
         for one in ready:
-            one.stages[0].request.train(one, "done", losses.get(one.name, 5.0))
+            one.train.request.train(one, "done", losses.get(one.name, 5.0))
         return []
 
     monkeypatch.setattr(compare, "launch", launch)
     monkeypatch.setattr(plan, "check_trainings", lambda _states: None)  # these have no flags of fairseq
     grid = replace(GRID, seeds=(1, 2), axes={"lr": [0.1, 0.2], "updates": [500]}, tune_seeds=(1,))
     request = CompareRequest(grid=Path("grid.toml"), folder=cells[0].data, fresh=fresh)
-    compare.train_and_score(request, grid, cells, 0)
+    compare.train_and_score(request, Comparison(grid, cast(Any, None), cells, cells, 0))
     return differences
 
 
@@ -163,7 +171,7 @@ def test_a_cell_that_a_new_choice_needs_is_made_again_too(
     """The second rate is the best with another dropout; its other seed was trained with the dropout before."""
     cells = [cell(tmp_path, rate, 500, seed) for rate in (0.1, 0.2) for seed in (1, 2)]
     for one, loss in zip(cells, (1.0, 1.0, 2.0, 2.0), strict=True):
-        with_dropout(one, 0.1).stages[0].request.train(one, state if one.name == "0.2-500-2" else "done", loss)
+        with_dropout(one, 0.1).train.request.train(one, state if one.name == "0.2-500-2" else "done", loss)
     now = [with_dropout(one, 0.3) for one in cells]
     assert waves(now, {"0.1-500-1": 4.0, "0.2-500-1": 3.0}, True, monkeypatch) == [[], []]
     assert read(now)[3].differences == []
@@ -175,7 +183,7 @@ def test_without_fresh_a_cell_that_a_new_choice_needs_is_refused(
 ) -> None:
     cells = [with_dropout(cell(tmp_path, rate, 500, seed), 0.1) for rate in (0.1, 0.2) for seed in (1, 2)]
     for one, loss in zip(cells, (1.0, 1.0, 2.0, 2.0), strict=True):
-        one.stages[0].request.train(one, "done", loss)
+        one.train.request.train(one, "done", loss)
     cells[3] = with_dropout(cells[3], 0.3)
     with pytest.raises(UserError, match="1 of 1 cells were made with other settings or files, listed above: pass --fr"):
         waves(cells, {"0.1-500-1": 4.0, "0.2-500-1": 3.0}, False, monkeypatch)

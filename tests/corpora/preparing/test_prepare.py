@@ -175,7 +175,7 @@ def test_other_settings_or_files_in_the_same_folder_are_refused(
     other.write_bytes(Path(str(options[place])).read_bytes()[:-2] + b"x\n")
     assert prepare(undisturbed, [*options[:place], other, *options[place + 1 :]]) == 1
     error = capsys.readouterr().err
-    assert f"--test SOURCE was {options[place]}, and {other} is another file. Give" in error
+    assert "--test SOURCE is another file. Give" in error
     assert error.count("\n") == 1
 
 

@@ -1,39 +1,18 @@
 """The report as a reader sees it: in a real browser, on a desk and on a phone, by day and by night."""
 
-import io
 from collections.abc import Callable, Iterator
 
 import pytest
 from fixture_types import Once
-from grids.sample_results import FAMILIES, HOSTILE, Results, changed, empty, sample, unfinished
-from msgspec.structs import replace
+from grids.sample_results import Results, changed, sample
 from pages import browsers
-from PIL import Image
 from playwright.sync_api import Page
 
 from realformer_nmt.comparison.report import document
-from realformer_nmt.comparison.results import setting_differences
-from realformer_nmt.comparison.results.results_file import SubsetTable
 
 PHONE, DESK = (390, 844), (1280, 900)
-LATEX = r"$\undefined{ \$ _ ^ # % ~ &amp; \input{x}"
-BAD = HOSTILE + LATEX
-
-
-def of_two_versions() -> Results:
-    """Return results of two versions, scored on two test sets."""
-    results = sample(seeds=1)
-    results.cells[0].versions["realformer_nmt"] = "0.1.9"
-    further = SubsetTable(subset="test1", lines=500, metrics=results.metrics, rows=results.rows)
-    return replace(results, versions_apart=setting_differences.versions(results.cells), further=[further])
-
-
 REPORTS: dict[str, Callable[[], Results]] = {
     "sample": lambda: sample(seeds=2),
-    "unfinished": unfinished,
-    "empty": empty,
-    "hostile": lambda: changed(sample(seeds=1), lambda text: text + BAD),
-    "two versions": of_two_versions,
     "long": lambda: changed(sample(seeds=1), lambda text: f"synthesizer_factorised_{text}"),
 }
 Opened = Callable[..., tuple[Page, list[str]]]
@@ -89,31 +68,6 @@ def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str)
     assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
 
 
-@pytest.mark.parametrize(("name", "size"), [("sample", DESK), ("long", PHONE)])
-def test_no_word_of_a_plot_leaves_its_figure_or_lies_on_another(
-    opened: Opened, name: str, size: tuple[int, int]
-) -> None:
-    page, _ = opened(name, size)
-    outside = page.evaluate(
-        """[...document.querySelectorAll('svg text')].filter(text => {
-            const word = text.getBoundingClientRect(), box = text.closest('figure').getBoundingClientRect()
-            return word.left < box.left || word.right > box.right || word.top < box.top || word.bottom > box.bottom
-        }).map(text => text.textContent)"""
-    )
-    assert outside == []
-    over = page.evaluate(
-        """[...document.querySelectorAll('svg')].flatMap(svg => {
-            const texts = [...svg.querySelectorAll("text")]
-            const words = texts.map(text => [text.textContent, text.getBoundingClientRect()])
-            return words.flatMap(([one, a], place) => words.slice(place + 1).filter(([, b]) =>
-                Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3  // a line's box is higher than its letters
-            ).map(([other]) => `${one} / ${other}`))
-        })"""
-    )
-    assert over == []
-
-
 def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
     """A desk shows its curve, a phone what became of it, before anything is scrolled or unfolded."""
     page, _ = opened("sample", DESK)
@@ -129,42 +83,6 @@ def test_the_stuck_model_is_seen_at_the_first_look(opened: Opened) -> None:
     failure = page.locator(".fallen li").bounding_box()
     assert failure
     assert failure["y"] + failure["height"] < PHONE[1]
-
-
-def test_as_many_marks_are_seen_as_there_are_data(opened: Opened) -> None:
-    page, _ = opened("sample", DESK, "dark")
-
-    def seen(selector: str) -> int:
-        """Elements that take up room on the page."""
-        return page.eval_on_selector_all(
-            selector,
-            """all => all.map(each => each.getBoundingClientRect())
-                .filter(({width, height}) => Math.max(width, height) > 1).length""",
-        )
-
-    assert page.locator("figure.main .family").count() == len(FAMILIES)
-    assert seen("figure.main .family use") == 9  # five families at two depths, one of them stuck
-    assert seen(".deviation") == 9
-    assert seen(".failed use") == 1
-    assert seen(".published use") == 2
-    assert seen(".cost use") == 9
-    assert page.locator(".cost-deviation").count() == 18  # of quality and time; two are less than a pixel
-    assert seen(".learning") == 20 + 20  # training and validation
-    assert seen("figure .unigrams") == 2 + 2
-    assert seen(".curve") == 20 * 4
-    assert seen(".shortcut") == 8 * 5
-
-
-def test_ink_follows_the_scheme(opened: Opened) -> None:
-    lightness = []
-    for scheme in ("light", "dark"):
-        page, _ = opened("empty", DESK, scheme)
-        ink = page.locator("svg text").first.evaluate("text => getComputedStyle(text).fill")
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        lightness.append([sum(map(int, colour.strip("rgb()").split(","))) for colour in (ink, ground)])
-    (day_ink, day), (night_ink, night) = lightness
-    assert day_ink < 200 < 600 < day
-    assert night < 200 < 600 < night_ink
 
 
 def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:
@@ -209,46 +127,11 @@ def test_a_wide_table_scrolls_in_its_own_box(opened: Opened) -> None:
     assert width(page) <= PHONE[0]
 
 
-def test_the_shade_at_a_tables_side_goes_at_its_end(opened: Opened) -> None:
-    """The pixels of its right edge, before it is scrolled and after."""
-    for scheme in ("light", "dark"):
-        page, _ = opened("sample", PHONE, scheme)
-        box = page.locator(".pane-0")
-        edges = []
-        for end in (0, 1000):
-            box.evaluate("(box, end) => { box.scrollLeft = end }", end)
-            picture = Image.open(io.BytesIO(box.screenshot())).convert("L")
-            edge, *shade = (picture.getpixel((picture.width - x, 45)) for x in (40, 3, 6))
-            edges.append(max(abs(shadow - edge) for shadow in shade))
-        shaded, clear = edges
-        assert shaded > 8 > clear
-
-
 def test_on_a_desk_the_whole_table_is_seen(opened: Opened) -> None:
     page, _ = opened("sample", DESK)
     inner, outer = page.locator(".pane-0").evaluate("box => [box.scrollWidth, box.clientWidth]")
     assert inner <= outer
     assert not page.locator(".more").is_visible()
-
-
-def test_hostile_text_runs_nothing(opened: Opened) -> None:
-    page, complaints = opened("hostile", PHONE)
-    assert complaints == []
-    assert page.title() == f"quickstart{BAD}: sacreBLEU across depths"
-    assert page.locator("h1").text_content() == f"quickstart{BAD}"
-    assert page.locator("script, img").count() == 0
-    assert page.locator("style").count() == 1
-    assert BAD in (page.locator("article").first.text_content() or "")
-    assert BAD in (page.locator("svg text", has_text="post_ln").first.text_content() or "")
-    assert width(page) <= PHONE[0]
-
-
-@pytest.mark.parametrize("name", ["unfinished", "empty"])
-def test_a_page_of_what_runs_still(opened: Opened, name: str) -> None:
-    page, complaints = opened(name, PHONE)
-    assert complaints == []
-    assert page.locator("[role=status]").is_visible()
-    assert width(page) <= PHONE[0]
 
 
 def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Opened) -> None:
@@ -267,17 +150,3 @@ def test_the_policy_runs_no_script_even_where_one_stands_in_the_page(opened: Ope
     )
     assert page.title() == title
     assert sum("Content Security Policy" in line for line in complaints) >= 3
-
-
-def test_a_row_of_another_version_is_marked_and_the_mark_is_explained(opened: Opened) -> None:
-    page, complaints = opened("two versions", PHONE)
-    first = REPORTS["two versions"]().cells[0]
-    marked = page.get_by_role("rowheader", name="\N{DAGGER}")
-    shown = [row.inner_text() for row in marked.all() if row.is_visible()]
-    assert shown == [f"{first.family} \N{DAGGER}"] * 2  # a table of each test set
-    explained = page.get_by_text("\N{DAGGER} Of another version:")
-    assert explained.is_visible()
-    assert f"0.1.9: {first.name}" in explained.inner_text()
-    assert page.get_by_role("heading", name="On test1, 500 lines").is_visible()
-    assert width(page) <= PHONE[0]
-    assert complaints == []

@@ -68,11 +68,11 @@ def test_the_system_with_fewer_errors_is_the_better_one() -> None:
         System(name, "", [line if n % every else f"{line} now" for n, line in enumerate(reference)], reference, "")
         for name, every in (("half", 2), ("eighth", 8), ("all", 1))
     ]
-    rows = significance.compare(systems, ["bleu", "ter"], 1000, 1)
+    rows = significance.compare(systems, ["bleu", "ter"], "ar", 1000, 1, 1)
     for row, (fewer, metric) in zip(rows, itertools.product((True, False), ("BLEU", "TER")), strict=True):
         assert (row.metric, row.significant, row.better) == (metric, True, fewer)
         assert (row.difference > 0) is (fewer is (metric == "BLEU"))
-    request = SignificanceRequest(runs=(), samples=1000)
+    request = SignificanceRequest(runs=(), samples=1000, test="ar")
     printed = significance.table(systems[0], rows, request).splitlines()
     for name, verdict in (("eighth", "yes, better"), ("all", "yes, worse")):
         assert ["TER" in line for line in printed if line.startswith(name) and verdict in line] == [False, True]

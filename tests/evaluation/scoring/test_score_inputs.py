@@ -42,7 +42,7 @@ def test_a_test_set_may_be_removed_when_it_is_unpacked(tmp_path: Path) -> None:
     folder_of(out, hypotheses, test_set=str(file), made_from=origin)
     again = argv.read(ScoreRequest, out, "--output", out / "run.json")
     stage = again.stage()
-    stage.write(RunRecord(translation=translation_record.read(out), made_from=stage.start()))
+    stage.write(RunRecord(translation=translation_record.read(out), made_from=stage.new_origin()))
     file.unlink()
     assert again.run() == 0
     unpacked.reference.write_text("edited\n")

@@ -89,9 +89,6 @@ def test_the_model_is_described(scored: Scored, run: Path) -> None:
     assert record["parameters"] == sum(unique.values())
     assert len(record["averaged"]) == 2
     assert all(name.startswith("checkpoint.best_bleu") for name in record["averaged"])
-    best = [float(name.split("_")[2][:-4]) for name in record["averaged"]]
-    expected = {"mean": pytest.approx(sum(best) / 2, abs=0.01), "checkpoints": 2}
-    assert record["models"][0]["validation"]["bleu"] == expected
     assert record["models"][0]["sha256"] == sha256(scored.average)
     members = {member["file"]: member["sha256"] for member in record["models"][0]["averaged"]}
     assert members == {name: sha256(run / name) for name in record["averaged"]}

@@ -1,4 +1,4 @@
-"""Several processes give what one gives, keep what they have when they are killed, and end with what started them."""
+"""Several processes give what one gives, and end with what started them."""
 
 import contextlib
 import os
@@ -17,7 +17,6 @@ from programs.program import REPOSITORY
 from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.records import Fingerprint, Origin
 from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.translating import parallel_jobs
@@ -27,69 +26,49 @@ FILE = "answer.txt"
 WORK = """
 import os, time
 def work(job, folder):
-    folder.joinpath("answer.txt").write_text(f"H-{job}\\n")
-    if job:  # says its number, and does not end by itself
-        folder.parents[1].joinpath("pid").write_text(str(os.getpid()))
-        time.sleep(600)
+    folder.parent.joinpath("pid").write_text(str(os.getpid()))
+    time.sleep(600)
 """
 PARENT = """
 import sys
 from pathlib import Path
-from realformer_nmt.common.files.records import Origin
-from realformer_nmt.evaluation.translating import parallel_jobs as jobs
+from realformer_nmt.evaluation.translating import parallel_jobs
 from jobs_work import work
 if __name__ == "__main__":
-    with jobs.shares(Path(sys.argv[1]), Origin(), 2, False) as folder:
-        jobs.fill(work, 2, folder, 2, "answer.txt", on_gpu=sys.argv[2] == "fresh")
+    parallel_jobs.fill(work, 1, Path(sys.argv[1]), 2, "answer.txt", on_gpu=sys.argv[2] == "fresh")
 """
-ORIGIN = Origin()
 
 
 def answer(job: int, folder: Path) -> None:
     (folder / FILE).write_text(f"H-{job}\n")
 
 
-def failing(number: int, words: str) -> parallel_jobs.Work:
-    def work(job: int, folder: Path) -> None:
-        answer(job, folder)
-        if job == number:
-            sys.exit(words)
-
-    return work
+def fail_second(job: int, folder: Path) -> None:
+    answer(job, folder)
+    if job == 1:
+        sys.exit("no memory")
+    if job == 2:
+        time.sleep(600)
 
 
 def answers(folders: Sequence[Path]) -> list[str]:
     return [(folder / FILE).read_text() for folder in folders]
 
 
-@pytest.mark.parametrize(
-    ("number", "way"),
-    [(signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")],
-)
-def test_a_killed_run_leaves_no_process_and_keeps_what_is_whole(number: int, way: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "way"), [(signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")])
+def test_a_killed_run_leaves_no_process(number: int, way: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{tmp_path}", "OMP_NUM_THREADS": "1"}
-    program = tmp_path / "parent.py"
+    program, pid = tmp_path / "parent.py", tmp_path / "pid"
     program.write_text(PARENT)
     (tmp_path / "jobs_work.py").write_text(WORK)
     command = [sys.executable, str(program), str(tmp_path), way]
-    shares = tmp_path / parallel_jobs.SHARES
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in background
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=heard) as parent:
         try:
-            wait_for(
-                lambda: (shares / "0").is_dir() and (shares / "pid").is_file() and (shares / "pid").read_text() != "",
-                parent,
-            )
+            wait_for(lambda: pid.is_file() and pid.read_text() != "", parent)
         finally:
             parent.send_signal(number)
-    child = (shares / "pid").read_text()
-    wait_for(lambda: not living(child))
-    first = (shares / "0" / FILE).stat()
-    with parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False) as folder:
-        assert answers(parallel_jobs.fill(answer, 2, folder, 2, FILE)) == ["H-0\n", "H-1\n"]
-        assert os.path.samestat((folder / "0" / FILE).stat(), first)
-        assert sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) == ["0", "1"]
-    assert not shares.exists()
+    wait_for(lambda: not living(pid.read_text()))
 
 
 def wait_for(reached: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
@@ -107,54 +86,34 @@ def living(process: str) -> bool:
     return False
 
 
-def test_a_job_that_fails_does_not_take_the_others_along(tmp_path: Path) -> None:
-    with parallel_jobs.shares(tmp_path, ORIGIN, 3, fresh=False) as folder, pytest.raises(UserError) as raised:
-        parallel_jobs.fill(failing(1, "no memory"), 3, folder, 3, FILE)
-    assert str(raised.value).startswith("fairseq-generate ended with status 1: no memory; what the other jobs")
-    assert "\n" not in str(raised.value)
+def test_a_job_that_fails_ends_the_others(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^fairseq-generate ended with status 1: no memory$"):
+        parallel_jobs.fill(fail_second, 3, tmp_path, 3, FILE)
 
 
+def refuse() -> None:
+    print("nobody reads this")
+    print("first", file=sys.stderr)
+    sys.exit("refused")
+
+
+def be_killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True], ids=["forked", "anew"])
 @pytest.mark.parametrize(
-    ("origin", "number", "fresh", "share_names"),
-    [
-        (ORIGIN, 2, False, ["0"]),
-        (ORIGIN, 3, False, []),
-        (ORIGIN, 2, True, []),
-        (Origin(settings={"beam": 5}), 2, False, []),
-        (Origin(inputs={"text": Fingerprint(sha256="another")}), 2, False, []),
-        (Origin(versions={"torch": "another"}), 2, False, []),
-    ],
+    ("work", "status", "last_lines"),
+    [(os.getpid, 0, []), (refuse, 1, ["first", "refused"]), (be_killed, -signal.SIGKILL, [])],
 )
-def test_shares_of_another_work_are_not_taken_over(
-    origin: Origin, number: int, fresh: bool, share_names: list[str], tmp_path: Path
+def test_what_it_says_and_how_it_ends_is_known(
+    work: Callable[[], object], status: int, last_lines: list[str], on_gpu: bool, tmp_path: Path
 ) -> None:
-    with contextlib.suppress(InterruptedError), parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False) as folder:
-        for name in ("0", "unfinished-x"):
-            (folder / name).mkdir()
-        raise InterruptedError
-    with parallel_jobs.shares(tmp_path, origin, number, fresh) as folder:
-        assert [entry.name for entry in folder.iterdir() if entry.is_dir()] == share_names
-
-
-@pytest.mark.parametrize("damage", [b"", b"H-1\n"], ids=["cut off", "another's"])
-def test_a_share_that_was_changed_is_translated_again(damage: bytes, tmp_path: Path) -> None:
-    with contextlib.suppress(UserError), parallel_jobs.shares(tmp_path, ORIGIN, 3, fresh=False) as folder:
-        parallel_jobs.fill(failing(2, "no disk"), 3, folder, 3, FILE)
-    changed, unchanged = (tmp_path / parallel_jobs.SHARES / name / FILE for name in "01")
-    changed.write_bytes(damage)
-    before = unchanged.stat()
-    with parallel_jobs.shares(tmp_path, ORIGIN, 3, fresh=False) as folder:
-        assert answers(parallel_jobs.fill(answer, 3, folder, 3, FILE)) == ["H-0\n", "H-1\n", "H-2\n"]
-        assert os.path.samestat(unchanged.stat(), before)
-
-
-def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
-    with (
-        parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False),
-        pytest.raises(UserError, match="another process translates into it"),
-        parallel_jobs.shares(tmp_path, ORIGIN, 2, fresh=False),
-    ):
-        pass
+    process = parallel_jobs.begin(work, tmp_path / "log", 1, on_gpu)
+    process.join(timeout=60)
+    assert process.exitcode == status
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[len(lines) - len(last_lines) :] == last_lines
 
 
 notes: list[str] = []

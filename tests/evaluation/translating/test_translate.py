@@ -2,13 +2,14 @@
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.metrics.metric_table import tokenised_bleu
 from realformer_nmt.evaluation.translating import translate, translation, translation_record
+from realformer_nmt.evaluation.translating.generation import Generated
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.kernels.precision import FORMS, supported
 
@@ -95,12 +97,22 @@ def test_text_from_standard_input_and_packed(
     assert translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text.gz") == of_1001[698:703]
 
 
-def test_a_runs_folder_is_its_model(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds no model: there is none of "):
-        argv.read(TranslateRequest, tmp_path, "--output", "out")
-    for name in ("checkpoint_last.pt", "average.pt"):
-        (tmp_path / name).touch()
-        assert argv.read(TranslateRequest, tmp_path, "--output", "out").checkpoints == (tmp_path / name,)
+def test_another_text_on_standard_input_is_another_input(
+    toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fixed = [saved.save(tmp_path / "a.pt", saved.state(toy_corpus)), "--data", toy_corpus, "--subwords", "none"]
+    request = argv.read(TranslateRequest, *fixed, "--input", "-", "--output", tmp_path / "out")
+
+    def copied(request: TranslateRequest, *_: object) -> Generated:
+        lines = read_lines(request.input or Path())
+        return Generated(lines, None, lines)
+
+    monkeypatch.setattr(translation, "translate", copied)
+    for text in ("a b\n", "a b\n", "b a\n"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        with pytest.raises(UserError, match="input is another file") if text == "b a\n" else nullcontext():
+            request.run()
+    assert read_lines(tmp_path / "out" / translation_record.HYPOTHESES) == ["a b"]
 
 
 @pytest.mark.parametrize("number", [1, 9])
@@ -152,7 +164,9 @@ def test_settings_of_zero_reach_fairseq(toy_corpus: Path) -> None:
     assert (parsed.fp16, parsed.max_tokens) == (False, None)
 
 
-def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_failure_leaves_the_record_of_before_and_says_fairseqs_last_line(
+    run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     state = torch.load(run / "checkpoint5.pt", weights_only=False)
     del state["model"]["decoder.layers.0.fc1.bias"]
     torch.save(state, tmp_path / "checkpoint5.pt")
@@ -160,7 +174,7 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
     (tmp_path / "out" / translation_record.RECORD).write_text(json.dumps({"written_by": "realformer-nmt translate"}))
     with pytest.raises(UserError, match=r"fairseq-generate ended with status 1: (?!fairseq-generate).*fc1\.bias"):
         translated(tmp_path, toy_corpus, tmp_path, "--fresh")
-    assert [file.name for file in (tmp_path / "out").iterdir()] == [".translation.json.begun"]
+    assert [file.name for file in (tmp_path / "out").iterdir()] == [translation_record.RECORD]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +186,10 @@ def test_a_failure_leaves_no_record_and_says_fairseqs_last_line(run: Path, toy_c
         (["--validate", "--input", "text"], "--validate goes with a subset"),
         (["--subwords", "moses_bpe", "--hyphens", "plain", "--input", "text"], "pass --subwords-folder"),
         (["--subwords", "moses_bpe", "--hyphens", "plain", "--subwords-folder", ".", "--input", "text"], r"bpe\.codes"),
+        (["--hyphens", "plain"], "is not tokenised by Moses: leave --hyphens out"),
+        (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
+        (["--data", "."], "holds no binarised pair of languages"),
+        (["--prepared", "."], "prepare.json says the same as --data"),
     ],
 )
 def test_a_record_stays_where_nothing_can_be_translated(
@@ -192,23 +210,6 @@ def test_a_record_stays_where_nothing_can_be_translated(
     assert record.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--hyphens", "plain"], "is not tokenised by Moses: leave --hyphens out"),
-        (["--subwords", "moses_bpe"], "say how, with --hyphens aggressive or plain"),
-        (["--data", "."], "holds no binarised pair of languages"),
-        (["--prepared", "."], "prepare.json says the same as --data"),
-    ],
-)
-def test_what_cannot_be_translated_is_refused(
-    run: Path, toy_corpus: Path, tmp_path: Path, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match=message):
-        translated(run, toy_corpus, tmp_path, *options)
-
-
 def test_a_library_that_turns_subwords_into_text_is_missed_before_the_work(
     run: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,13 +219,6 @@ def test_a_library_that_turns_subwords_into_text_is_missed_before_the_work(
     with pytest.raises(ModuleNotFoundError, match=r"subword_nmt"):
         translated(run, toy_corpus, tmp_path, "--subwords", "moses_bpe", "--hyphens", "plain")
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("instead", [["--input", "text"], ["--test-set", "wmt24"]])
-def test_a_subset_beside_other_text_is_refused(instead: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        argv.read(TranslateRequest, "model.pt", "--output", "out", "--subset", "valid", *instead)
-    assert f"argument {instead[0]}: not allowed with argument --subset" in capsys.readouterr().err
 
 
 def test_a_translation_of_several_models_is_not_that_of_one_of_them(
@@ -237,7 +231,7 @@ def test_a_translation_of_several_models_is_not_that_of_one_of_them(
         return argv.read(TranslateRequest, *words)
 
     stage = request(*models).stage()
-    stage.write(translation_records.record(made_from=stage.start()))
+    stage.write(translation_records.record(made_from=stage.new_origin()))
     assert stage.status().done
     for model in models:
         with pytest.raises(UserError, match="models was 2, is now nothing"):
@@ -260,51 +254,11 @@ def test_a_test_set_is_the_same_by_every_path_to_it(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"src\tref\n{target}\tA\n")
     before = stage("set.tsv")
-    before.write(translation_records.record(made_from=before.start()))
+    before.write(translation_records.record(made_from=before.new_origin()))
     for path in ("set.tsv", "./set.tsv", "folder/../set.tsv", str(tmp_path / "set.tsv")):
         assert stage(path).status().done
     assert stage("other.tsv").status().differences == ("test_set was set.tsv, is now other.tsv",)
     assert stage("folder/set.tsv").status().differences == ("input is another file",)
-
-
-@pytest.mark.parametrize("wrong", ["model", "input"])
-def test_a_translation_of_before_is_not_that_of_a_file_that_is_not_there(
-    toy_corpus: Path, tmp_path: Path, wrong: str
-) -> None:
-    def request(**words: Path) -> TranslateRequest:
-        names = {"model": tmp_path / "average.pt", "input": tmp_path / "text", **words}
-        fixed = ["--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out"]
-        return argv.read(TranslateRequest, names["model"], "--input", names["input"], *fixed)
-
-    (tmp_path / "text").write_text("a b\n")
-    (tmp_path / "average.pt").write_text("weights")
-    stage = request().stage()
-    stage.write(translation_records.record(made_from=stage.start()))
-    for name in ("text", "average.pt"):
-        (tmp_path / name).unlink()
-    assert request().run() == 0
-    with pytest.raises(UserError, match=r"no-such: no such file"):
-        request(**{wrong: tmp_path / "no-such"}).run()
-
-
-def test_fairseq_generate_does_not_outlive_a_killed_command(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
-    """A thousand sentences one by one take minutes."""
-    flags = ["--data", toy_corpus, "--subwords", "none", "--subset", "train", "--batch-size", 1, "--cpu"]
-    command = [sys.executable, "-m", "realformer_nmt.cli", "translate", run / "checkpoint5.pt", *flags]
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen([*map(str, command), "--output", str(tmp_path / "out")], env=environment) as parent:
-        deadline = time.monotonic() + 120
-        while not any("H-" in path.read_text() for path in tmp_path.glob("**/generate-train.txt")):
-            assert parent.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        (child,) = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
-        parent.kill()
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert not (tmp_path / "out" / translation_record.RECORD).exists()
 
 
 def test_a_translation_of_one_job_is_that_of_any_number(run: Path, tmp_path: Path, toy_corpus: Path) -> None:

@@ -1,6 +1,5 @@
 """A translation that cannot be made is refused before anything is done."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,6 @@ from tiny_models import saved
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.translating import translation_checks
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
-
-
-def test_a_model_of_an_ensemble_whose_name_fairseq_would_cut_is_refused(toy_corpus: Path, tmp_path: Path) -> None:
-    one = saved.save(tmp_path / "one.pt", saved.state(toy_corpus))
-    other = Path(shutil.copy(one, tmp_path / "a:b.pt"))
-    words = [one, other, "--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "out", "--cpu"]
-    request = argv.read(TranslateRequest, *words)
-    with pytest.raises(UserError, match=r"a:b\.pt has a colon in its name, at which fairseq cuts it in two"):
-        request.run()
 
 
 def test_a_translation_has_room_for_a_token() -> None:

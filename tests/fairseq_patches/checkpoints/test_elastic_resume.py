@@ -16,28 +16,28 @@ BATCHES = 45
 PLUG_IN = realformer_nmt.__version__  # imported, which patches fairseq
 
 
-def iterator(ranks: int, rank: int, grouped: bool = False) -> EpochBatchIterator:
+def iterator(ranks: int, rank: int) -> EpochBatchIterator:
     dataset = ListDataset(list(range(BATCHES)), [1] * BATCHES)
     batches = [[number] for number in range(BATCHES)]
-    return EpochBatchIterator(dataset, list, batches, num_shards=ranks, shard_id=rank, grouped_shuffling=grouped)
+    return EpochBatchIterator(dataset, list, batches, num_shards=ranks, shard_id=rank)
 
 
-def had(ranks: int, updates: int, share: int, grouped: bool = False) -> tuple[dict[str, Any], set[int]]:
+def had(ranks: int, updates: int, share: int) -> tuple[dict[str, Any], set[int]]:
     """The state after so many updates of `share` batches a rank, and the batches of all ranks so far."""
     seen: set[int] = set()
     state: dict[str, Any] = {}
     for rank in range(ranks):
-        whole = iterator(ranks, rank, grouped)
+        whole = iterator(ranks, rank)
         batches = whole.next_epoch_itr(shuffle=True)
         seen |= {number for _ in range(updates * share) for number in next(batches)}
         state = whole.state_dict()
     return state, seen
 
 
-def rest(ranks: int, state: dict[str, Any], stock: bool = False, grouped: bool = False) -> list[int]:
+def rest(ranks: int, state: dict[str, Any], stock: bool = False) -> list[int]:
     numbers = []
     for rank in range(ranks):
-        resumed = iterator(ranks, rank, grouped)
+        resumed = iterator(ranks, rank)
         load = EpochBatchIterator.load_state_dict
         (load.__wrapped__ if stock else load)(resumed, state)
         numbers += [number for batch in resumed.next_epoch_itr(shuffle=True) for number in batch]
@@ -63,15 +63,6 @@ def test_where_ranks_do_not_divide_a_few_are_seen_again_and_none_is_left_out(cap
     assert "the checkpoint is of 4 ranks, this run of 3: 2 batches are seen again" in caplog.text
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_grouped_shuffling_begins_the_epoch_again_on_other_ranks_alone(ranks: int) -> None:
-    """45 batches are 15 groups of 3, or 45 of 1, shuffled each in an order of their own."""
-    state, seen = had(3, updates=5, share=1, grouped=True)
-    remaining = rest(ranks, state, grouped=True)
-    assert seen | set(remaining) == set(range(BATCHES))
-    assert len(remaining) == (BATCHES if ranks == 1 else BATCHES - len(seen))
-
-
 @pytest.mark.stock
 @pytest.mark.parametrize(("before", "ranks", "expected"), [(4, 2, 35), (2, 4, 25)])
 def test_stock_fairseq_still_needs_the_patch(before: int, ranks: int, expected: int) -> None:
@@ -79,12 +70,6 @@ def test_stock_fairseq_still_needs_the_patch(before: int, ranks: int, expected: 
     state, seen = had(before, updates=5, share=1)
     remaining = rest(ranks, state, stock=True)
     assert len(remaining) == expected != BATCHES - len(seen), "resume_on_other_ranks may be no longer needed"
-
-
-def test_a_checkpoint_of_before_says_nothing_of_ranks() -> None:
-    state, seen = had(2, updates=5, share=1)
-    del state["ranks"]
-    assert sorted([*seen, *rest(2, state)]) == list(range(BATCHES))
 
 
 @pytest.mark.parametrize("entry", ["batches", "ranks"])

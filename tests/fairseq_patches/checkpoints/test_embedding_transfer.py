@@ -89,16 +89,6 @@ def test_rows_follow_their_pieces_in_one_tied_table(
     assert decoder.output_projection.weight is decoder.embed_tokens.weight is trainer.model.encoder.embed_tokens.weight
 
 
-@pytest.mark.parametrize("typed", ["./first.pt", "{folder}//first.pt"])
-def test_a_model_is_the_same_however_its_path_is_typed(
-    typed: str, first: Path, toy_corpus: Path, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(first.parent)
-    model = typed.format(folder=first.parent)
-    trainer = begun(data, "--finetune-from-model", model, "--carry-embeddings", toy_corpus)
-    assert exactly(trainer.model.state_dict(), carried(trainer, load(first)["model"], toy_corpus, data))
-
-
 def test_a_training_that_goes_on_takes_its_own_weights(
     first: Path, toy_corpus: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -120,7 +110,6 @@ def test_a_training_that_goes_on_takes_its_own_weights(
         ),
         (["--finetune-from-model", "MODEL", "--carry-embeddings", "absent"], "absent/dict.src.txt"),
         (["--carry-embeddings", "OLD"], "--carry-embeddings OLD needs --finetune-from-model FILE"),
-        (["--finetune-from-model", "MODEL", "--carry-embeddings", "OLD", "--store-ema"], "and --store-ema exclude"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

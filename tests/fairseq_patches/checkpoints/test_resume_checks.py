@@ -1,8 +1,8 @@
-"""A language model is none that translates, whatever words it knows."""
+"""A training resumes from a checkpoint of its model and languages, with the state of its optimizer."""
 
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -12,53 +12,70 @@ from programs import commands
 from programs.fairseq_config import configured
 from programs.processes import said
 from programs.tiny_training import tiny_training
+from tiny_models import saved
 
-import realformer_nmt
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora import text_pipeline
-from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.evaluation.translating.translation_checks import check_same_languages
-from realformer_nmt.exporting import loaded_run as exporting
 from realformer_nmt.fairseq_patches.checkpoints import resume_checks
-from realformer_nmt.protocols.running import updates
-
-OPTIONS = ("--arch", "realformer_lm_tiny", "--optimizer", "adam", "--lr", "0.001", "--max-tokens", "500")
-
-OF_CORPUS = ("prepared", "data", "subwords", "subwords_folder", "hyphens")
 
 
-@pytest.fixture
-def language_model(toy_corpus: Path, tmp_path: Path) -> Path:
-    """Checkpoint of a language model of the very dictionary that the toy corpus has on either side."""
-    shutil.copyfile(toy_corpus / "dict.src.txt", tmp_path / "dict.txt")
-    cfg = updates.parse([str(tmp_path), "--task", "language_modeling", "--tokens-per-sample", "512", *OPTIONS])
-    task = tasks.setup_task(cfg.task)
-    history = {"num_updates": 1, "criterion_name": "CrossEntropyCriterion", "lr_scheduler_state": {}}
-    extra = {"train_iterator": {"epoch": 1, "iterations_in_epoch": 1}, "val_loss": 1.0, "metrics": {}}
-    counted = {"optimizer_history": [history], "extra_state": extra, "last_optimizer_state": None}
-    state = {
-        **counted,
-        "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
-        "task_state": task.state_dict(),
-    }
-    torch.save({"args": None, "model": task.build_model(cfg.model).state_dict(), **state}, tmp_path / "lm.pt")
-    return tmp_path / "lm.pt"
+@pytest.fixture(scope="module")
+def checkpoint(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved.save(tmp_path_factory.mktemp("pair") / "pair.pt", saved.state(toy_corpus))
 
 
-def test_a_language_model_does_not_pass_for_one_that_translates(language_model: Path, toy_corpus: Path) -> None:
-    settings = {"_name": "translation", "data": str(toy_corpus), "source_lang": "src", "target_lang": "tgt"}
-    checkpoint_utils.load_model_ensemble_and_task([str(language_model)])  # as itself
-    with pytest.raises(UserError, match=r"lm\.pt holds a LanguageModel, which is no model for the TranslationTask"):
-        checkpoint_utils.load_model_ensemble_and_task(
-            [str(language_model)], task=tasks.setup_task(OmegaConf.create(settings))
-        )
-    corpus = text_pipeline.requested(CorpusOptions(data=toy_corpus, subwords="none"))
-    with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
-        check_same_languages(language_model, torch.load(language_model, weights_only=False), corpus)
-    with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
-        realformer_nmt.load(language_model)
-    with pytest.raises(UserError, match=r"lm\.pt is of --task language_modeling, whose models do not translate"):
-        exporting.load(language_model, CorpusOptions())
+def task(data: Path, source: str, target: str) -> Any:
+    return tasks.setup_task(
+        OmegaConf.create({"_name": "translation", "data": str(data), "source_lang": source, "target_lang": target})
+    )
+
+
+def test_decoding_and_validating_the_other_way_round_is_refused(checkpoint: Path, toy_corpus: Path) -> None:
+    """fairseq-generate loads with the task of the command line, and fairseq-validate with the checkpoint's."""
+    message = r"pair\.pt: the checkpoint translates from src to tgt, but asked for is tgt to src: give --source-lang"
+    with pytest.raises(UserError, match=message):
+        checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "tgt", "src"))
+    reversed_pair = {"data": str(toy_corpus), "source_lang": "tgt", "target_lang": "src"}
+    with pytest.raises(UserError, match=message):
+        checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], reversed_pair)
+    assert checkpoint_utils.load_model_ensemble_and_task([str(checkpoint)], task=task(toy_corpus, "src", "tgt"))
+
+
+def trainer(checkpoint: Path, of: Any, finetuning: bool, **model: str | int) -> Any:
+    options = {"finetune_from_model": str(checkpoint) if finetuning else None}
+    return SimpleNamespace(task=of, cfg=SimpleNamespace(model=model, checkpoint=SimpleNamespace(**options)))
+
+
+def test_weights_of_full_attention_are_finetuned_with_a_window_but_do_not_go_on_so(
+    checkpoint: Path, toy_corpus: Path
+) -> None:
+    local = {"residual_topology": "post", "encoder_attention_pattern": "local"}
+    same = task(toy_corpus, "src", "tgt")
+    resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, True, **local))
+    with pytest.raises(UserError, match=r"pair\.pt is of another model: --encoder-attention-pattern was full there"):
+        resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, False, **local))
+    near = {"residual_topology": "post", "encoder_relative_positions": 4}  # has weights of its own
+    with pytest.raises(UserError, match=r"pair\.pt is of another model: --encoder-relative-positions was 0 there"):
+        resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, True, **near))
+    with pytest.raises(UserError, match=r"pair\.pt is of another model: --residual-topology"):
+        resume_checks.check_same_model(checkpoint, trainer(checkpoint, same, True, residual_topology="pre"))
+
+
+def test_a_training_goes_on_with_its_pair_and_is_finetuned_on_any_but_its_reverse(
+    checkpoint: Path, toy_corpus: Path
+) -> None:
+    other = task(toy_corpus, "src", "tgt")
+    for pair, resumed, finetuned in (
+        (("src", "tgt"), True, True),
+        (("tgt", "src"), False, False),
+        (("src", "fr"), False, True),
+    ):
+        other.cfg.source_lang, other.cfg.target_lang = pair
+        for finetuning, fits in ((False, resumed), (True, finetuned)):
+            if fits:
+                resume_checks.check_same_model(checkpoint, trainer(checkpoint, other, finetuning))
+                continue
+            with pytest.raises(UserError, match=r"pair\.pt: the checkpoint translates from src to tgt, but asked for"):
+                resume_checks.check_same_model(checkpoint, trainer(checkpoint, other, finetuning))
 
 
 def test_a_multilingual_model_resumes_from_its_own_checkpoint_alone(tmp_path: Path) -> None:

@@ -87,17 +87,12 @@ def test_each_would_run_if_it_were_loaded_without_care(checkpoint: Path, tmp_pat
 def commands(corpus: Path, bad: Path, good: Path, user_dir: Path) -> dict[str, tuple[object, ...]]:
     common = (corpus, "--user-dir", user_dir, "--cpu")
     train = ("fairseq-train", *common, *TINY, "--max-update", 6, "--save-dir", bad.parent)
-    decode = (*common, "--path", f"{good}:{bad}")
     return {
         "resume": (*train, "--restore-file", bad),
-        "finetune": (*train, "--finetune-from-model", bad),
-        "generate": ("fairseq-generate", *decode),
-        "interactive": ("fairseq-interactive", *decode),
-        "validate": ("fairseq-validate", *common, "--task", "translation", "--max-tokens", 500, "--path", bad),
+        "generate": ("fairseq-generate", *common, "--path", f"{good}:{bad}"),
     }
 
 
-COMMANDS = ("resume", "finetune", "generate", "interactive", "validate")
 HIDDEN = HIDING_PLACES[0]  # the commands load by the function that is tried with every other
 
 
@@ -117,7 +112,7 @@ def refusals(checkpoint: Path, toy_corpus: Path, user_dir: Path, once: Once) -> 
     return once("refusals", attack)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["resume", "generate"])
 def test_refused_by_the_command(name: str, refusals: Path) -> None:
     status, output = json.loads((refusals / "refusals.json").read_text())[name]
     last = output.splitlines()[-1]
@@ -164,14 +159,3 @@ def test_refused_by_ours(
     )
     assert stderr.count("\n") == 1
     assert not (tmp_path / "proof").exists()
-
-
-def test_every_sentence_of_a_good_one_is_generated(
-    checkpoint: Path, fairseq: Command, toy_corpus: Path, user_dir: Path
-) -> None:
-    """61 sentences: eight a batch, and five."""
-    done = fairseq("generate", toy_corpus, "--user-dir", user_dir, "--path", checkpoint, "--batch-size", 8, "--beam", 1)
-    assert done.returncode == 0, done.stderr
-    numbers = [int(line[2:].split("\t")[0]) for line in done.stdout.splitlines() if line.startswith("H-")]
-    assert sorted(numbers) == list(range(61))
-    assert "Warning" not in done.stderr

@@ -21,18 +21,6 @@ def test_a_second_training_is_refused_in_one_line_before_it_writes(tmp_path: Pat
     assert [path.name for path in (tmp_path / "run").iterdir()] == [LOCK]
 
 
-def test_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
-    stream = lock(tmp_path)
-    assert stream is not None
-    cycle: list[object] = [stream]
-    cycle.append(cycle)  # as trainers have them
-    del stream, cycle
-    again = lock(tmp_path)
-    assert again is not None
-    with pytest.raises(Exception, match="another process trains in it"):
-        lock(tmp_path)
-
-
 def test_a_training_on_a_disk_without_locks_is_warned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,10 +1,8 @@
 """Values that train nonsense are refused, and nothing that fairseq or a paper uses is."""
 
-import argparse
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
@@ -14,7 +12,6 @@ from fairseq.optim import OPTIMIZER_DATACLASS_REGISTRY
 from fairseq.optim.lr_scheduler import LR_SCHEDULER_DATACLASS_REGISTRY
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
 from fairseq_cli import preprocess
-from omegaconf import OmegaConf
 from programs.fairseq_config import configured
 
 from realformer_nmt.common.errors import OptionError
@@ -30,31 +27,23 @@ REGISTRIES = (
 )
 NONSENSE = {  # of each range, what lies beside it
     "dropout": (2, 1.0, -0.1, float("nan"), float("inf")),
-    "decoder_layerdrop": (1.0,),
-    "label_smoothing": (1.0, -0.1, float("nan")),
     "adam_betas": ("(0.9, 1.0)", "(0.9, -1)"),
     "lr": ([0.1, float("nan")], [-1e-3], [float("inf")]),
     "max_tokens": (0, -5, 2**63),
     "update_freq": ([0], [1, -1]),
-    "max_update": (-1,),
     "patience": (-2,),
-    "temperature": (0.0, float("nan")),
-    "encoder_relative_positions": (-1, 10**9),
     "num_workers": (-1, 10**8),
     "workers": (0, 10**8),
     "seed": (-1, 2**32),
     "lenpen": (float("nan"), float("inf")),
-    "of_no_name_that_we_know": (float("nan"), 2**70),
 }
 
 
 @pytest.mark.parametrize("name", NONSENSE)
-@pytest.mark.parametrize("container", [argparse.Namespace, OmegaConf.create], ids=["command line", "config"])
-def test_nonsense_is_refused_by_name(name: str, container: Any) -> None:
+def test_nonsense_is_refused_by_name(name: str) -> None:
     for value in NONSENSE[name]:
-        options = container(**{name: value}) if container is argparse.Namespace else container({"group": {name: value}})
         with pytest.raises(OptionError, match=f"^--{name.replace('_', '-')} .* is not possible: pass "):
-            option_ranges.check(options)
+            option_ranges.check({name: value})
 
 
 def test_every_default_of_fairseq_is_allowed() -> None:
@@ -64,23 +53,20 @@ def test_every_default_of_fairseq_is_allowed() -> None:
         for part in registry.values():
             defaults = {field.name: field.default for field in dataclasses.fields(part)}
             options = {name: value for name, value in defaults.items() if value != "???"}
-            option_ranges.check(argparse.Namespace(**options))
+            option_ranges.check(options)
             tried += len(defaults)
     assert tried > 1000
 
 
-def test_a_training_needs_an_end_and_fp16_a_gpu() -> None:
+def test_a_training_needs_an_end_and_fp16_gradients_by_weight_on_a_cpu() -> None:
     with pytest.raises(OptionError, match="nothing ends this training: pass --max-epoch N or --max-update N"):
         option_ranges.check_training(configured("--cpu"))
     for end in ("--max-epoch", "--max-update", "--stop-time-hours", "--patience"):
         option_ranges.check_training(configured("--cpu", end, 3))
     option_ranges.check_training(configured("--cpu", "--stop-min-lr", 1e-9))
-    for flag in ("--fp16", "--memory-efficient-fp16"):
-        with pytest.raises(
-            OptionError, match=f"^--(memory-efficient-)?{flag.rpartition('-')[2]} needs a GPU: .*--bf16"
-        ):
-            option_ranges.check_training(configured("--cpu", "--max-update", 3, flag))
-    for flag in ("--bf16", "--amp"):
+    with pytest.raises(OptionError, match=r"^--fp16 on a CPU: add --fp16-no-flatten-grads"):
+        option_ranges.check_training(configured("--cpu", "--max-update", 3, "--fp16"))
+    for flag in ("--bf16", "--memory-efficient-fp16"):
         option_ranges.check_training(configured("--cpu", "--max-update", 3, flag))
 
 
@@ -95,21 +81,6 @@ def test_preprocessing_is_checked_before_it_makes_a_folder(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_decoding_would_leave_out_is_refused() -> None:
-    for options, message in (
-        ({"nbest": 3, "beam": 2}, "--nbest 3 of --beam 2 is not possible: pass a beam of 3 or more"),
-        (
-            {"source_lang": "en", "target_lang": "en", "only_source": False},
-            "--source-lang en --target-lang en: both sides would be binarised into one file",
-        ),
-    ):
-        with pytest.raises(OptionError, match=message):
-            option_ranges.check(argparse.Namespace(**options))
-    option_ranges.check(argparse.Namespace(nbest=2, beam=2))
-    for text in ({"source_lang": "en", "target_lang": "en"}, {"source_lang": None, "target_lang": None}):
-        option_ranges.check(argparse.Namespace(**text, only_source=text["source_lang"] is not None))
-
-
 @pytest.mark.parametrize("task", ["masked_lm", "sentence_prediction"])
 def test_a_loss_of_other_targets_is_refused(task: str) -> None:
     cfg = configured("--cpu", "--max-epoch", 3)
@@ -120,15 +91,6 @@ def test_a_loss_of_other_targets_is_refused(task: str) -> None:
     option_ranges.check_training(cfg)
     cfg.criterion._name = "of_another_plug_in"
     option_ranges.check_criterion(cfg)
-
-
-def test_two_passes_that_cannot_differ_are_refused() -> None:
-    words = ("--cpu", "--max-epoch", 3, "--criterion", "label_smoothed_cross_entropy_r_drop")
-    none = ("--dropout", 0, "--attention-dropout", 0, "--activation-dropout", 0)
-    with pytest.raises(OptionError, match=r"^--r-drop-alpha 5\.0 without dropout does nothing: pass --dropout"):
-        option_ranges.check_training(configured(*words, *none))
-    for options in (("--dropout", 0.1), ("--activation-dropout", 0.1), ("--r-drop-alpha", 0)):
-        option_ranges.check_training(configured(*words, *none, *options))
 
 
 def test_a_loss_of_attention_is_refused_where_there_is_none() -> None:

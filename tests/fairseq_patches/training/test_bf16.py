@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from faults.precision_probes import ModelOfAWeight, wrapped
+from faults.compat_probes import ModelOfAWeight, wrapped
 from tiny_models.stock import stock
 from tiny_models.tiny import build
 from torch import nn
@@ -25,7 +25,7 @@ def test_the_model_is_cast_when_asked(make: Callable[[], nn.Module]) -> None:
 def test_a_training_goes_on_from_changed_weights(changed: bool, caplog: pytest.LogCaptureFixture) -> None:
     """An averaged checkpoint has other weights than the fp32 ones of its optimizer; stock trains from the former."""
     before, after = (ModelOfAWeight().bfloat16() for _ in range(2))
-    optimizer = wrapped("--bf16", before)
+    optimizer = wrapped(before)
     before.weight.grad = torch.ones_like(before.weight)
     optimizer._needs_sync = True
     optimizer.step()
@@ -34,7 +34,7 @@ def test_a_training_goes_on_from_changed_weights(changed: bool, caplog: pytest.L
     assert not torch.equal(expected, before.weight.float())
     if changed:
         after.weight.data[0, 1] = expected[0, 1] = 1.5
-    resumed = wrapped("--bf16", after)
+    resumed = wrapped(after)
     with caplog.at_level(logging.WARNING):
         resumed.load_state_dict(optimizer.state_dict())
     assert torch.equal(resumed.fp32_params[0], expected)

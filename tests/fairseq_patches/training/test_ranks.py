@@ -119,16 +119,6 @@ def test_processes_started_by_hand(one_rank: Path, train: Train, tmp_path: Path)
     assert_one_run_of_two(tmp_path, one_rank)
 
 
-def test_validate(torchrun: Path, fairseq: Command, toy_corpus: Path, user_dir: Path) -> None:
-    """The loss is that of training's validation, in batches of 200 sentences and 3: a third rank has none."""
-    model = ("--task", "translation", "--path", torchrun / "checkpoint_last.pt", "--log-format", "simple")
-    options = ("--max-tokens", 4000, "--num-workers", 0)
-    done = fairseq("validate", toy_corpus, "--user-dir", user_dir, *model, *options, launcher=(*STARTED, "3"))
-    assert done.returncode == 0, done.stderr
-    in_training = re.findall(r"subset \| loss (\S+)", (torchrun / "out").read_text())[-1]
-    assert set(re.findall(r"subset \| loss (\S+).* bsz (\d+)", done.stdout)) == {(in_training, "203")}
-
-
 def test_hydra_cannot_join_and_says_so(fairseq: Command, tmp_path: Path, toy_corpus: Path, user_dir: Path) -> None:
     """fairseq-hydra-train decides before it imports any --user-dir; one of torchrun's two processes stands for both."""
     run = _hydra(tmp_path, toy_corpus)
@@ -203,14 +193,6 @@ def test_mistakes_are_errors(monkeypatch: pytest.MonkeyPatch, mistake: str) -> N
         monkeypatch.setenv(name, value)
     with pytest.raises(UserError, match=re.escape(message)):
         ranks.fill_in(settings(**options), on_cpu=True)
-
-
-def test_a_default_said_aloud_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in _launched(2).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "argv", ["fairseq-train", "--distributed-world-size=1"])
-    with pytest.raises(UserError, match="--distributed-world-size 1, but WORLD_SIZE=2"):
-        ranks.fill_in(settings(), on_cpu=True)
 
 
 def test_one_launched_process_meets_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def as_torchscript(_: State, path: Path, __: Path) -> None:
     torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), str(path))
 
 
-HIDING_PLACES: tuple[Hide, ...] = (  # reliability/hostile_pickles.py has hundreds of calls, tried at all readers
+HIDING_PLACES: tuple[Hide, ...] = (  # reliability/hostile_pickles.py has more, tried at all readers
     *(in_the_model, among_the_options),
     *(in_the_old_format, as_plain_pickle, in_a_persistent_id, as_a_tar, as_torchscript),
 )

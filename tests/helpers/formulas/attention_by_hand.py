@@ -5,9 +5,9 @@ from torch import Tensor
 
 from realformer_nmt.model.attention.attention import Attention, CrossAttention, SelfAttention
 from realformer_nmt.model.attention.carry import CARRIES
+from realformer_nmt.model.attention.heads import HEADS as HEAD_KINDS
 from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.topologies.topology import Stack, Topology
 
 HEADS, D = 4, 3
 LAYERS = 3
@@ -22,11 +22,10 @@ CHAINS = {  # whose layers a model has: the kind of attention, and its mask
 }
 
 
-def attentions(chain: str, topology: type[Topology], carry: str) -> list[Attention]:
+def attentions(chain: str, carry: str, heads: str = "plain") -> list[Attention]:
     """Three layers with random weights."""
     torch.manual_seed(4)
     kind, width = CHAINS[chain][0], HEADS * D
-    around = topology(Stack("decoder", LAYERS, LAYERS), width)
     built = [
         kind(
             build_source("dot", HEADS, D, 1),
@@ -35,7 +34,7 @@ def attentions(chain: str, topology: type[Topology], carry: str) -> list[Attenti
             memory_width=width,
             dropout=0.0,
             gains=Gains(),
-            head_mixing=around.head_mixing(HEADS, D, depth),
+            head_mixing=HEAD_KINDS[heads].mixing(HEADS, D, depth),
         )
         for depth in range(1, LAYERS + 1)
     ]

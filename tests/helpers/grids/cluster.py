@@ -10,24 +10,24 @@ for word in "$@"; do
     case $word in --array=*) last=${word#*=0-} last=${last%%\\%*} ;; --output=*) output=${word#*=} ;; esac
 done
 for index in $(seq 0 "$last"); do
-    SLURM_ARRAY_JOB_ID=$$ SLURM_ARRAY_TASK_ID=$index setsid bash "$script" > "${output//%a/$index}" 2>&1 &
-    echo "$! $script" > "$CLUSTER/$$_$index.task"
+    log=${output/\\%A_\\%a/$$_$index}
+    SLURM_ARRAY_JOB_ID=$$ SLURM_ARRAY_TASK_ID=$index setsid bash "$script" > "$log" 2>&1 &
+    echo "$!" > "$CLUSTER/$$_$index.task"
 done
 echo $$
 """
 SQUEUE = """#!/bin/bash
 echo asked >> "$CLUSTER/asked"
 for file in "$CLUSTER"/*.task; do
-    read -r process script < "$file"
-    task=$(basename "$file" .task)
-    kill -0 "$process" 2> /dev/null && echo "${task%_*}|${task#*_}|RUNNING|None|$script"
+    read -r process < "$file"
+    kill -0 "$process" 2> /dev/null && echo "$(basename "$file" .task)|RUNNING|None"
 done
 exit 0
 """
 SCANCEL = """#!/bin/bash
 echo "$@" >> "$CLUSTER/cancelled"
 for file in "$CLUSTER/${1%%_*}"_*.task; do
-    read -r process _ < "$file"
+    read -r process < "$file"
     kill -- -"$process"
 done
 """

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,7 +46,3 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     """It and all that it started."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(timeout=60)
-
-
-def command(name: str, *arguments: object) -> list[object]:
-    return [sys.executable, "-m", "realformer_nmt.cli", name, *arguments]

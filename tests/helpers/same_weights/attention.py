@@ -4,10 +4,9 @@ from same_weights.draws import HEADS, WIDTH, Outputs, fill, passed
 
 from realformer_nmt.model.attention.attention import SelfAttention
 from realformer_nmt.model.attention.carry import CARRIES
+from realformer_nmt.model.attention.heads import HeadMixing, TalkingHeads
 from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.topologies.head_mixing import HeadMixing
-from realformer_nmt.model.topologies.talking_heads import TalkingHeads
 
 LENGTH = 12  # of the synthesizers' tables
 SYNTHESIZERS = {  # our scores by their mode

@@ -22,13 +22,13 @@ from same_weights.stacks import (
 from torch import nn
 
 from realformer_nmt.model import presets
+from realformer_nmt.model.attention.heads import SoftmaxDifference
 from realformer_nmt.model.attention.scores import QKNorm
 from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.models.admin_profile import profile, shortcuts
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
-from realformer_nmt.model.topologies.differential import SoftmaxDifference
 from realformer_nmt.model.topologies.shortcuts import Trained
 from realformer_nmt.model.topologies.topology import Stack
 

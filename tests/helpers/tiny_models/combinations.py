@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from realformer_nmt.model.attention.carry import CARRIES
+from realformer_nmt.model.attention.heads import HEADS
 from realformer_nmt.model.attention.scores import SOURCES
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
@@ -54,7 +55,7 @@ def pairwise_cover(columns: Sequence[Sequence[str]], forbidden: Iterable[Pair] =
 
 
 MIXTURES = ["random+dot", "dense+dot", "random+dense+dot"]
-COLUMNS: list[list[str]] = [[*TOPOLOGIES], [*SCALINGS], [*SOURCES, *MIXTURES], [*CARRIES], [*NORMS]]
+COLUMNS: list[list[str]] = [[*TOPOLOGIES], [*SCALINGS], [*SOURCES, *MIXTURES], [*CARRIES], [*NORMS], [*HEADS]]
 WEIGHING = [name for name, scaling in SCALINGS.items() if scaling(Stack("encoder", 2, 2)).weighs]
 WITHOUT_SHORTCUTS = [name for name, topology in TOPOLOGIES.items() if not topology.has_shortcuts]
 FORBIDDEN: list[Pair] = [((0, topology), (1, scaling)) for topology in WITHOUT_SHORTCUTS for scaling in WEIGHING]

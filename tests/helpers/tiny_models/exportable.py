@@ -24,7 +24,7 @@ LONGEST = 40  # hypothesis
 
 
 def source(parts: tuple[str, ...], folder: Path, **options: Any) -> LoadedRun:
-    """Return a model of four parts, and a norm if a fifth, of tiny.py's sizes; the folder gets its dictionary."""
+    """Return a model of four parts or more, of tiny.py's sizes; the folder gets its dictionary."""
     settings = {**tiny.SIZE, "score_length": 12, **dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options}
     model = tiny.build(**settings).eval()
     model.load_state_dict(at_random(model.state_dict()))

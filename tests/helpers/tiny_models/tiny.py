@@ -51,7 +51,7 @@ def build(**options: Any) -> TranslationModel:
 
 
 def combination(parts: tuple[str, ...], **options: Any) -> TranslationModel:
-    """Return a model of four parts, and a norm if there is a fifth, with its gates opened."""
+    """Return a model of four parts, and a norm and heads if there are more, with its gates opened."""
     return opened(build(**dict(zip(FAMILY_OPTIONS, parts, strict=False)), **options))
 
 
@@ -73,7 +73,7 @@ def needs_gradient(model: nn.Module, name: str) -> bool:
 
 def is_loud(logits: Tensor) -> bool:
     """Return whether a stream grew so large, without a norm, that rounding shows and each softmax is ones and zeros."""
-    return bool(logits.abs().max() > 10_000)
+    return bool(logits.abs().max() > 1_000)
 
 
 def profiled(model: TranslationModel) -> TranslationModel:

@@ -6,10 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from realformer_nmt.kernels import int8
 from realformer_nmt.kernels.native import library
-from realformer_nmt.kernels.native.library import in_large_pages
-from realformer_nmt.kernels.processor import instructions
+from realformer_nmt.kernels.native.library import in_large_pages, instructions
 
 
 @pytest.mark.parametrize(
@@ -65,11 +63,6 @@ def test_a_call_without_kernels_says_why(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(library, "built", lambda: None)
     with pytest.raises(RuntimeError, match=r"^there are no kernels to call: not built from these sources"):
         in_large_pages(torch.zeros(3))
-
-
-def test_int8_has_another_product_where_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(library.HIDDEN, "0")
-    assert isinstance(int8.int8(torch.ones(2, 2), None), int8.Int8)
 
 
 @pytest.mark.skipif(library.library() is None, reason="no kernels were built, or the processor has no avx512_vnni")

@@ -6,7 +6,6 @@ from formulas.attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, outp
 
 from realformer_nmt.model.attention.attention import SelfAttention
 from realformer_nmt.model.attention.carry import CARRIES, Carried
-from realformer_nmt.model.topologies.topology import PreLN
 
 
 @pytest.mark.parametrize("chain", CHAINS)
@@ -14,7 +13,7 @@ from realformer_nmt.model.topologies.topology import PreLN
 def test_three_layers(carry: str, chain: str) -> None:
     kind, mask = CHAINS[chain][0], MASKS[CHAINS[chain][1]]
     x, memory = torch.randn(2, 2, 5, HEADS * D)
-    first, *_ = layers = attentions(chain, PreLN, carry)
+    first, *_ = layers = attentions(chain, carry)
     first_seen = x if kind is SelfAttention else memory
     carried: Carried = ()
     total = torch.zeros(())

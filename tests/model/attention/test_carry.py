@@ -6,13 +6,12 @@ from formulas.attention_by_hand import CHAINS, HEADS, MASKS, D, attentions, outp
 from tiny_models.tiny import build
 
 from realformer_nmt.model.attention.carry import CARRIES, Carried
-from realformer_nmt.model.topologies.topology import PreLN
 
 
 @pytest.mark.parametrize("carry", ["lazy", "mean+lazy"])
 @pytest.mark.parametrize("chain", ["encoder", "decoder"])
 def test_every_second_layer_has_the_probabilities_of_the_one_below(chain: str, carry: str) -> None:
-    mask, layers = MASKS[CHAINS[chain][1]], attentions(chain, PreLN, carry)
+    mask, layers = MASKS[CHAINS[chain][1]], attentions(chain, carry)
     x = torch.randn(2, 5, HEADS * D)
     carried: Carried = ()
     first = torch.zeros(())

@@ -12,7 +12,6 @@ from realformer_nmt.model.attention.carry import CARRIES
 from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.attention.scores import SOURCES, build_source, longest, memory_option
 from realformer_nmt.model.scaling import Gains
-from realformer_nmt.model.weights import WeightsError
 
 BATCH, HEADS, WIDTH, TABLE = 2, 3, 4, 12
 X = torch.randn(BATCH, 5, HEADS * WIDTH, generator=torch.Generator().manual_seed(5))
@@ -142,14 +141,6 @@ def test_tables_start_as_their_authors(name: str, taps: int) -> None:
     for table in build_source(name, 8, WIDTH, 256).state_dict().values():
         assert table.std().item() == pytest.approx(math.sqrt(2 / (fan_in + fan_out)), rel=0.02)
         assert table.abs().max() <= math.sqrt(6 / (fan_in + fan_out))
-
-
-def test_a_checkpoint_of_the_dense_source_of_before_says_its_name_of_today() -> None:
-    for mixture in ("", "+dot"):
-        old = source(f"dense_per_head{mixture}").state_dict()
-        with pytest.raises(WeightsError, match="use --score-source dense_per_head"):
-            source(f"dense{mixture}").load_state_dict(old)
-        source(f"dense_per_head{mixture}").load_state_dict(old)
 
 
 def test_a_table_limits_the_length_and_a_dot_product_does_not() -> None:

@@ -38,15 +38,6 @@ def test_the_number_of_updates_reaches_what_fairseqs_own_method_reaches(family: 
     torch.testing.assert_close(dict(model.named_buffers()), dict(other.named_buffers()), rtol=0, atol=0)
 
 
-def test_a_growing_branch_grows_with_the_updates() -> None:
-    """It is the one module of ours that asks for them."""
-    model = build(**FAMILIES["pro_res"])
-    before = {name: share.clone() for name, share in model.named_buffers() if name.endswith("share")}
-    model.set_num_updates(10**6)
-    assert before
-    assert all(model.get_buffer(name) == 1 > share for name, share in before.items())
-
-
 @pytest.mark.parametrize("mode", [True, False])
 def test_the_mode_reaches_every_module(mode: bool) -> None:
     model = build(**FAMILIES["realformer"]).train(not mode)

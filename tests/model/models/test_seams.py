@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 import torch
-from formulas.topologies import BRANCHES, Pass, W, X
 from test_model import PROPERTIES, check_every_parameter_gets_a_gradient, failures
 from tiny_models.tiny import build, profiled
 from torch import Tensor, nn
@@ -75,23 +74,3 @@ def test_a_variant_makes_a_sequence_model_whose_weights_are_saved(variant: str) 
     state = {name: weight + 1 for name, weight in model.state_dict().items()}
     model.load_state_dict(state)
     assert all(torch.equal(weight, state[name]) for name, weight in model.state_dict().items())
-
-
-def test_a_topology_of_parameters_and_two_norms_names_each_once() -> None:
-    names = [name for name, _ in build(residual_topology="peri").encoder.named_parameters()]
-    assert [name for name in names if name.startswith("topology")] == ["topology.gain"]
-    assert {"layers.0.self_attn_layer_norm.before.weight", "layers.1.final_layer_norm.after.bias"} < set(names)
-
-
-def test_two_norms_and_a_parameter_of_ones_own_against_their_formula() -> None:
-    done, x = Pass(Peri), X
-    for f, norm, gain in zip(BRANCHES, done.norms, done.topology.gain, strict=True):
-        x = W * x + gain * norm.after(f(norm.before(x)))
-    torch.testing.assert_close(done.output, done.final(x))
-
-
-def test_gains_by_depth() -> None:
-    layers = build(residual_scaling="shrinking", encoder_layers=9).encoder.layers
-    for depth, layer in enumerate(layers, 1):
-        bound = (6 / sum(layer.fc1.weight.shape)) ** 0.5 * depth**-0.5  # xavier's uniform distribution
-        assert 0.9 * bound < layer.fc1.weight.abs().max() <= bound

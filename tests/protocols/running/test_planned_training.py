@@ -14,7 +14,6 @@ from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.running import plan
 from realformer_nmt.protocols.running import training
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
-from realformer_nmt.protocols.train import TrainRequest
 
 
 def test_a_plan_parses_flags_and_reads_the_data_bin_once_per_training(
@@ -23,7 +22,7 @@ def test_a_plan_parses_flags_and_reads_the_data_bin_once_per_training(
     calls: Counter[str] = Counter()
     count(monkeypatch, options, "get_training_parser", calls)
     count(monkeypatch, tasks, "setup_task", calls)
-    trainings = [cell.requests(TrainRequest)[0] for cell in cells(tmp_path, toy_corpus)]
+    trainings = [cell.train.request for cell in cells(tmp_path, toy_corpus)]
     for request in trainings:
         planned = PlannedTraining(request)
         training.check_planned(planned, ["valid"])
@@ -33,13 +32,13 @@ def test_a_plan_parses_flags_and_reads_the_data_bin_once_per_training(
 
 
 def test_a_plan_builds_no_beam_search(tmp_path: Path, toy_corpus: Path) -> None:
-    planned = PlannedTraining(cells(tmp_path, toy_corpus)[0].requests(TrainRequest)[0])
+    planned = PlannedTraining(cells(tmp_path, toy_corpus)[0].train.request)
     planned.task.build_model(planned.cfg.model)
     assert not hasattr(planned.task, "sequence_generator")
 
 
 def test_a_record_has_the_step_and_the_epochs_that_flags_of_the_user_ask_for(tmp_path: Path, toy_corpus: Path) -> None:
-    request = cells(tmp_path, toy_corpus)[0].requests(TrainRequest)[0]
+    request = cells(tmp_path, toy_corpus)[0].train.request
     flags = ("--max-tokens", "300", "--update-freq", "3", "--max-epoch", "7")
     record = training.summary(PlannedTraining(replace(request, flags=flags)))
     assert (record.tokens_a_step, record.epochs) == (300 * 3, 7)

@@ -2,6 +2,7 @@
 
 import functools
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from programs import argv
@@ -53,6 +54,11 @@ def changed(data: Path, *options: str) -> list[str]:
 )
 def test_what_changes_the_training_is_a_difference(toy_corpus: Path, options: list[str], difference: str) -> None:
     assert difference in changed(toy_corpus, *options)
+
+
+def test_plain_heads_are_not_recorded_so_that_trainings_of_before_the_option_continue(toy_corpus: Path) -> None:
+    assert "heads" not in plain(toy_corpus)
+    assert compute(toy_corpus, "--", "--heads", "gated")["heads"] == "gated"
 
 
 @pytest.mark.parametrize(
@@ -120,14 +126,14 @@ def test_a_training_that_begins_from_a_checkpoint_is_not_one_from_the_start(
     assert differences(begun, made_from(plain(toy_corpus), {})) == [f"begun_by was {beginning}, is now nothing"]
 
 
-def test_a_training_that_took_over_embeddings_by_piece_is_not_one_that_did_not(
-    toy_corpus: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "a.pt").touch()
-    begun = ["--from", str(tmp_path / "a.pt")]
-    with_them, without = (compute(toy_corpus, *begun, *more) for more in (["--carry-embeddings", "old"], []))
-    expected = ["begun_by was finetune_from_model carry_embeddings, is now finetune_from_model"]
-    assert differences(made_from(with_them, {}), made_from(without, {})) == expected
+def files(data: str, combines: bool | None = None) -> dict[str, Path]:
+    cfg = SimpleNamespace(
+        task=SimpleNamespace(_name="translation", data=data),
+        dataset=SimpleNamespace(train_subset="train", valid_subset="valid", combine_valid_subsets=combines),
+        common=SimpleNamespace(user_dir=None),
+        checkpoint={},
+    )
+    return settings.inputs(cfg)
 
 
 def test_parts_of_a_subset_are_its_files_too(tmp_path: Path) -> None:
@@ -143,9 +149,7 @@ def test_validation_data_are_joined_by_combine_val_alone(
 ) -> None:
     for name in ("train", "train1", "valid", "valid1"):
         (tmp_path / f"{name}.a-b.a.idx").touch()
-    options = {"train_subset": "train", "valid_subset": "valid", "combine_valid_subsets": combines}
-    files = settings.files(str(tmp_path), {**options, "task": "translation"})
-    assert list(files) == [f"{name}.a-b.a.idx" for name in ("train", "train1", *expected)]
+    assert list(files(str(tmp_path), combines)) == [f"{name}.a-b.a.idx" for name in ("train", "train1", *expected)]
 
 
 def test_every_shard_is_an_input(tmp_path: Path) -> None:
@@ -155,7 +159,6 @@ def test_every_shard_is_an_input(tmp_path: Path) -> None:
         (tmp_path / shard).mkdir()
         for name in names:
             (tmp_path / shard / name).touch()
-    train_settings = {"train_subset": "train", "valid_subset": "valid", "task": "translation"}
-    files = settings.files(f"{tmp_path}/one:{tmp_path}/two", train_settings)
-    assert set(files.values()) == {tmp_path / shard / name for shard in ("one", "two") for name in names}
-    assert set(settings.files(f"{tmp_path}/one", train_settings)) == set(names)
+    expected = {tmp_path / shard / name for shard in ("one", "two") for name in names}
+    assert set(files(f"{tmp_path}/one:{tmp_path}/two").values()) == expected
+    assert set(files(f"{tmp_path}/one")) == set(names)

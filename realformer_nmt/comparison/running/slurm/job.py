@@ -1,6 +1,6 @@
-"""Program of a job: one cell, by its index in the array. Shortly before its time is over it goes back into the queue.
+"""Program of a job: one cell. Shortly before its time is over it goes back into the queue.
 
-python -m realformer_nmt.comparison.running.slurm.job FOLDER/slurm/N GRID.toml --folder FOLDER ...
+python -m realformer_nmt.comparison.running.slurm.job FOLDER/slurm/grid-N.toml GRID.toml --folder FOLDER --cell NAME ...
 """
 
 import os
@@ -9,29 +9,23 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import HeldError
 from realformer_nmt.common.user_dir import folder_in
-from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.comparison import Comparison
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import cells
-from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.records.cell_log import CellLog
+from realformer_nmt.comparison.records.cell_record import CellLog
 from realformer_nmt.comparison.running.cell_run import run
 from realformer_nmt.comparison.running.local import BETWEEN_LOOKS
 from realformer_nmt.comparison.running.slurm import options as slurm_options
 from realformer_nmt.comparison.running.slurm import queue
+from realformer_nmt.comparison.running.slurm.array_tasks import ended
 from realformer_nmt.comparison.running.slurm.queue import QueueError
-from realformer_nmt.comparison.running.slurm.submissions import GRID, HINT, SUBMISSION, Submission
 from realformer_nmt.subcommands import import_user_dir, parser, register
 
 PATIENCE = 300.0  # seconds until a lost node's lock is free: the lease of NFS is shorter
@@ -42,28 +36,25 @@ class NearlyOverError(BaseException):
     """The job's time is nearly over, or the node is wanted for another job."""
 
 
-def main(folder: Path, options: Sequence[str]) -> int:
-    """Run the cell of this task; the options are those that `compare` was called with."""
-    index = int(os.environ["SLURM_ARRAY_TASK_ID"])
-    job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{index}"
+def main(copy: Path, options: Sequence[str]) -> int:
+    """Run a cell of a copy of the grid; the options are those that `compare` was called with, and --cell."""
+    folder, job = copy.parent, f"{os.environ['SLURM_ARRAY_JOB_ID']}_{os.environ['SLURM_ARRAY_TASK_ID']}"
     request = request_of(options)
-    grid = grids.load(folder / GRID, request.grid).with_seeds(request.add_seeds)
-    cell = cell_of(grid, request, records.read(folder / SUBMISSION, Submission, HINT), index)
+    grid = grids.load(copy, request.grid).with_seeds(request.add_seeds)
+    (cell,) = Comparison.of(request, grid).selected
     prefix = slurm_options.read(grid.slurm or {}).prefix
     scontrol("update", f"JobId={job}", f"JobName={prefix}{cell.name}")  # an array has one name, until its tasks start
-    vain = folder / f"{index}.vain"
     saved = saved_files(cell)
     try:
         signal.signal(signal.SIGUSR2, _nearly_over)
         run_to_end(cell)
     except NearlyOverError:
-        starts = 0 if saved_files(cell) != saved else vain_starts(vain) + 1
-        vain.write_text(str(starts), encoding="utf-8")
-        if starts < VAIN_STARTS:
+        vain = count_vain_start(folder / f"{job}.vain", saved_files(cell) != saved)
+        if vain < VAIN_STARTS:
             return requeue(job, cell)
-        evidence = f"job {job}: nothing was saved in {starts} starts, each as long as the time limit allows"
-        CellLog(CellFiles(cell)).lost(f"{evidence}; give time in [slurm] more minutes")
-    (folder / f"{index}.ended").touch()
+        evidence = f"job {job}: nothing was saved in {vain} starts, each as long as the time limit allows"
+        CellLog(cell).lost(f"{evidence}; give time in [slurm] more minutes")
+    (folder / ended(job)).touch()
     return 0
 
 
@@ -72,16 +63,6 @@ def request_of(options: Sequence[str]) -> CompareRequest:
     import_user_dir("compare", folder_in(options))
     register("compare")
     return CompareRequest.from_args(parser(["compare"]).parse_args(["compare", *options]))
-
-
-def cell_of(grid: Grid, request: CompareRequest, submission: Submission, index: int) -> Cell:
-    """Return a task's cell, built as `compare --cell` builds it."""
-    request = replace(request, cell=submission.cells[index].name)
-    corpus = scoring_of(grid.task).find(grid, request)
-    (cell,) = compare.select(grid, cells(grid, corpus, request, min(1, compare.number_of_gpus(request))), request)
-    if cell.grid_digest != submission.grid_digest:
-        raise UserError(f"{grid.protocol} has changed since the job was submitted; the same command submits it again")
-    return cell
 
 
 def _nearly_over(_number: int, _frame: FrameType | None) -> None:
@@ -106,20 +87,24 @@ def run_to_end(cell: Cell) -> None:
 
 def saved_files(cell: Cell) -> dict[Path, int]:
     """Return checkpoints and records with the times they were written at: what a next start need not repeat."""
-    later = cell.stages[1:]  # train.json is written again and again while it trains
-    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in later)]
+    # train.json is written again and again while it trains
+    files = [*cell.checkpoints.glob("*.pt"), *(stage.record for stage in cell.after_training)]
     return {file: file.stat().st_mtime_ns for file in files if file.exists()}
 
 
-def vain_starts(file: Path) -> int:
-    return int(file.read_text(encoding="utf-8")) if file.exists() else 0
+def count_vain_start(file: Path, has_saved: bool) -> int:
+    """Return the number of starts in a row that saved nothing, and write it for the next start."""
+    before = int(file.read_text(encoding="utf-8")) if file.exists() else 0
+    starts = 0 if has_saved else before + 1
+    file.write_text(str(starts), encoding="utf-8")
+    return starts
 
 
 def requeue(job: str, cell: Cell) -> int:
     """Put this job back into the queue, which ends it."""
     message = scontrol("requeue", job)
     if message:
-        CellLog(CellFiles(cell)).lost(f"job {job} cannot be queued again: {message}")
+        CellLog(cell).lost(f"job {job} cannot be queued again: {message}")
     return 1 if message else 0
 
 

@@ -1,13 +1,13 @@
 """Launcher of a cluster: an array of jobs, one task per cell, with the options of the grid's [slurm]."""
 
+import hashlib
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 
-from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.processes.python_subprocess import program
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.grid.cell import Cell
@@ -15,16 +15,11 @@ from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import ShowProgress
+from realformer_nmt.comparison.running.slurm import array_tasks, queue
 from realformer_nmt.comparison.running.slurm import options as slurm_options
-from realformer_nmt.comparison.running.slurm import queue
+from realformer_nmt.comparison.running.slurm.array_tasks import ArrayTask
 from realformer_nmt.comparison.running.slurm.options import SlurmOptions
-from realformer_nmt.comparison.running.slurm.submissions import SCRIPT, ArrayTask, Memory, digest, indices
 from realformer_nmt.comparison.running.slurm.watch import Watch
-
-
-class TerminatedError(BaseException):
-    """This process was asked to end, as a login node asks its processes when it is shut down."""
-
 
 PATIENCE = 120.0  # seconds that cancelled jobs have to end: SLURM kills them after 30
 PAUSE = 2.0  # seconds between two looks at the queue
@@ -36,87 +31,87 @@ def launch(request: CompareRequest, grid: Grid, cells: Sequence[Cell], show: Sho
 
     Ctrl-C cancels the jobs. After any other end of this process they go on, and the same command attaches to them.
     """
-    options = slurm_options.read(grid.slurm or {})
-    memory = Memory(request.folder / "slurm")
-    tasks = attach(memory, cells)
-    before = signal.signal(signal.SIGTERM, _leave)
+    options, folder = slurm_options.read(grid.slurm or {}), (request.folder / "slurm").resolve()
+    remaining = unfinished(cells, show)
+    running = attach(folder, remaining)
+    message = "ended by SIGTERM; the jobs go on, and the same command attaches to them"
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(message))
     try:
-        remaining = unfinished([cell for cell in cells if cell not in tasks], show)
-        tasks |= submit(memory, request, grid, remaining)
-        Watch(tasks, show, options.poll).wait()
+        running |= submit(folder, request, grid, [cell for cell in remaining if cell not in running])
+        Watch(folder, running, show, options.poll).wait()
     except KeyboardInterrupt:
-        queue.cancel(indices(tasks.values()))
+        cancel(running)
         raise
-    except TerminatedError as error:
-        raise UserError("ended by SIGTERM; the jobs go on, and the same command attaches to them") from error
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _leave(_number: int, _frame: FrameType | None) -> None:
-    raise TerminatedError
-
-
-def attach(memory: Memory, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
-    """Return the tasks that run the cells or will; cancel those whose cells the grid has changed since."""
-    alive = memory.alive()
-    tasks = {cell: alive[cell.name] for cell in cells if cell.name in alive}
-    changed = {cell: task for cell, task in tasks.items() if task.digest != digest(cell)}
-    for cell, task in changed.items():
-        print(f"{cell.name}: job {task.id} was submitted with other settings and is cancelled", file=sys.stderr)
-    queue.cancel(indices(changed.values()))
-    return {cell: task for cell, task in tasks.items() if cell not in changed}
-
-
-def end_jobs(folder: Path, cells: Sequence[Cell]) -> None:
-    """Cancel the jobs of cells, and wait until they have ended: each holds the lock of its cell."""
-    memory, end = Memory(folder / "slurm"), time.monotonic() + PATIENCE
-    tasks = memory.tasks_of(cells)
-    for name, task in tasks.items():
-        print(f"{name}: job {task.id} is cancelled, as the cell is made again", file=sys.stderr)
-    queue.cancel(indices(tasks.values()))
-    while memory.tasks_of(cells) and time.monotonic() < end:
-        time.sleep(PAUSE)
 
 
 def unfinished(cells: Sequence[Cell], show: ShowProgress) -> list[Cell]:
     """Return the cells that need a job, and show the others."""
-    remaining = []
-    for cell in cells:
-        state = CellState(cell)
+    states = [CellState(cell) for cell in cells]
+    for state in states:
         if state.is_finished:
-            show(cell, Progress(state.progress))
-        else:
-            remaining.append(cell)
-    return remaining
+            show(state.cell, Progress(state.progress))
+    return [state.cell for state in states if not state.is_finished]
 
 
-def submit(memory: Memory, request: CompareRequest, grid: Grid, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
+def attach(folder: Path, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
+    """Return the tasks that run the cells or will; cancel those whose cells the grid has changed since."""
+    running = array_tasks.alive(folder, cells)
+    changed = {cell: task for cell, task in running.items() if task.digest != array_tasks.digest(cell)}
+    for cell, task in changed.items():
+        print(f"{cell.name}: job {task.id} was submitted with other settings and is cancelled", file=sys.stderr)
+    cancel(changed)
+    return {cell: task for cell, task in running.items() if cell not in changed}
+
+
+def end_jobs(folder: Path, cells: Sequence[Cell]) -> None:
+    """Cancel the jobs of cells, and wait until they have ended: each holds the lock of its cell."""
+    folder, end = folder.resolve() / "slurm", time.monotonic() + PATIENCE
+    running = array_tasks.alive(folder, cells)
+    for cell, task in running.items():
+        print(f"{cell.name}: job {task.id} is cancelled, as the cell is made again", file=sys.stderr)
+    cancel(running)
+    while array_tasks.alive(folder, cells) and time.monotonic() < end:
+        time.sleep(PAUSE)
+
+
+def cancel(running: Mapping[Cell, ArrayTask]) -> None:
+    queue.cancel([task.id for task in running.values()])
+
+
+def submit(folder: Path, request: CompareRequest, grid: Grid, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
     """Submit arrays as large as SLURM allows, and return their tasks; each array waits for the one before it."""
-    options, tasks = slurm_options.read(grid.slurm or {}), dict[Cell, ArrayTask]()
+    options, submitted = slurm_options.read(grid.slurm or {}), dict[Cell, ArrayTask]()
+    command = program(JOB, str(copy_of(grid, folder)), *request.argv(), "--cell")
     size = queue.largest_array() if cells else 1
     previous: int | None = None
     for first in range(0, len(cells), size):
-        part, folder = cells[first : first + size], memory.next_folder()
-        script = options.script(program(JOB, str(folder), *request.argv()))
-        submission = memory.begin(folder, part, grid.written, script)
-        name = options.prefix + (part[0].name if len(part) == 1 else memory.folder.parent.name)
-        words = slurm_options.argv(array_options(options, folder, len(part), name, previous))
-        previous = queue.submit(words, folder / SCRIPT)
-        by_name = memory.submitted(submission, previous)
-        tasks |= {cell: by_name[cell.name] for cell in part}
-    return tasks
+        part = cells[first : first + size]
+        names, script = [cell.name for cell in part], folder / "job.sh"
+        with completed(script) as stream:
+            stream.write(options.script(command, names).encode())
+        array = array_options(options, folder, names, previous)
+        previous = queue.submit(slurm_options.argv(array), script)
+        submitted |= array_tasks.record(folder, previous, part)
+    return submitted
+
+
+def copy_of(grid: Grid, folder: Path) -> Path:
+    """Return a copy of the grid for the jobs to read, as the grid may change before they start."""
+    copy = folder / f"grid-{hashlib.sha256(grid.written.encode()).hexdigest()[:12]}.toml"
+    with completed(copy) as stream:
+        stream.write(grid.written.encode())
+    return copy
 
 
 def array_options(
-    options: SlurmOptions, folder: Path, tasks: int, name: str, previous: int | None
+    options: SlurmOptions, folder: Path, names: Sequence[str], previous: int | None
 ) -> dict[str, str | int | float | bool]:
     """Return the options of sbatch for an array; `previous` is the array that has the slots before it."""
     sbatch = {
         **options.sbatch,
-        "job-name": name,
-        "array": f"0-{tasks - 1}%{min(tasks, options.at_once)}",
-        "output": f"{str(folder).replace('%', '%%')}/%a.out",
+        "job-name": options.prefix + (names[0] if len(names) == 1 else folder.parent.name),
+        "array": f"0-{len(names) - 1}%{min(len(names), options.at_once)}",
+        "output": f"{str(folder).replace('%', '%%')}/%A_%a.out",
     }
     if previous is not None:
         before = [str(sbatch["dependency"])] if "dependency" in sbatch else []

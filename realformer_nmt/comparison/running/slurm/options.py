@@ -1,7 +1,7 @@
 """[slurm] of a grid: sbatch's long options by their own names, five keys of ours, and the script of the job."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct, ValidationError, convert
@@ -26,8 +26,8 @@ class SlurmOptions(Struct, frozen=True, kw_only=True, rename="kebab"):
         """Return what stands before the names of the cells in the names of the jobs."""
         return f"{self.sbatch['job-name']}-" if "job-name" in self.sbatch else ""
 
-    def script(self, command: list[str]) -> str:
-        """Return the job's script.
+    def script(self, command: list[str], arguments: Sequence[str]) -> str:
+        """Return the job's script, which adds to the command the argument of the array's task.
 
         SLURM sends the signal before the time limit to its shell, which sends it on every second: the command ignores
         the signal until it handles it.
@@ -39,8 +39,9 @@ class SlurmOptions(Struct, frozen=True, kw_only=True, rename="kebab"):
             "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # since 22.05 srun inherits none",
             'send() { [ "${child-}" ] && sleep 1 && kill -USR2 "$child" 2> /dev/null; }',
             "trap 'signalled=1; while send; do :; done' USR2",
+            f"arguments=({shlex.join(arguments)})",
             *self.setup,
-            f"{words} & child=$!",
+            f'{words} "${{arguments[$SLURM_ARRAY_TASK_ID]}}" & child=$!',
             'if [ "${signalled-}" ]; then kill -USR2 $$; fi',
             'while kill -0 "$child" 2> /dev/null; do wait "$child"; done',
             'wait "$child"; status=$?',

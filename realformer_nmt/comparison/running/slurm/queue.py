@@ -3,14 +3,14 @@
 import os
 import re
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 
 PATIENCE = 120.0  # seconds that squeue has
-FORMAT = "%F|%K|%T|%r|%o"  # array's job, index, state, reason, script
+FORMAT = "%F_%K|%T|%r"  # array's job and index, state, reason
 PURGED = "Invalid job id specified"  # of squeue, where it has forgotten every job that it is asked about
 LARGEST_ARRAY = 1001  # tasks; SLURM's own default of MaxArraySize
 ENDED = {
@@ -31,11 +31,8 @@ class QueueError(UserError):
 class QueuedTask:
     """Task of an array as squeue lists it, for some minutes after its end too."""
 
-    job: int
-    index: int
     state: str
     reason: str
-    script: str
 
     @property
     def ended(self) -> bool:
@@ -78,39 +75,25 @@ def submit(options: Sequence[str], script: Path) -> int:
     return int(number[0])
 
 
-def tasks(jobs: Collection[int]) -> list[QueuedTask]:
-    """Return the tasks of arrays that the queue knows, those that have just ended too."""
-    named = ",".join(str(job) for job in sorted(jobs))
-    return _listed(f"--jobs={named}") if jobs else []
-
-
-def job_of(script: Path) -> int | None:
-    """Return the array that a script was submitted as, if the queue still knows it."""
-    mine = _listed(f"--user={os.getuid()}")
-    return next((task.job for task in mine if task.script == str(script)), None)
-
-
-def _listed(which: str) -> list[QueuedTask]:
-    words = ("squeue", "--noheader", "--array", "--states=all", f"--format={FORMAT}", which)
+def tasks(jobs: Collection[int]) -> dict[str, QueuedTask]:
+    """Return the tasks of arrays that the queue knows, those that have just ended too, by ids such as 7_0."""
+    if not jobs:
+        return {}
+    words = ("squeue", "--noheader", "--array", "--states=all", f"--format={FORMAT}")
     try:
-        lines = call(*words, timeout=PATIENCE).splitlines()
+        lines = call(*words, f"--jobs={','.join(map(str, sorted(jobs)))}", timeout=PATIENCE).splitlines()
     except QueueError as error:
         if PURGED in str(error):
-            return []
+            return {}
         raise
-    rows = [line.split("|", 4) for line in lines]
-    return [
-        QueuedTask(int(row[0]), int(row[1]), *row[2:])
-        for row in rows
-        if len(row) == len(FORMAT.split("|")) and row[0].isdigit() and row[1].isdigit()
-    ]
+    rows = [line.split("|", 2) for line in lines]
+    return {task_id: QueuedTask(state, reason) for task_id, state, reason in rows}
 
 
-def cancel(indices: Mapping[int, Collection[int]]) -> None:
-    """Cancel tasks of arrays, in one call."""
-    words = [f"{job}_[{','.join(str(index) for index in sorted(each))}]" for job, each in indices.items() if each]
-    if words:
-        call("scancel", *words)
+def cancel(ids: Collection[str]) -> None:
+    """Cancel tasks of arrays, such as 7_0, in one call."""
+    if ids:
+        call("scancel", *ids)
 
 
 def largest_array() -> int:

@@ -4,21 +4,20 @@ A job that dies outside Python leaves no file: out of memory, with its node, by 
 not known it for a while.
 """
 
-import os
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.records.cell_log import CellLog
+from realformer_nmt.comparison.records.cell_record import CellLog
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.local import ShowProgress
-from realformer_nmt.comparison.running.slurm import queue
+from realformer_nmt.comparison.running.slurm import array_tasks, queue
+from realformer_nmt.comparison.running.slurm.array_tasks import ArrayTask
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask, QueueError
-from realformer_nmt.comparison.running.slurm.submissions import ArrayTask, last_words
 
 BETWEEN_FILES = 2.0  # seconds between two readings of a shared disk
 GRACE = 60.0  # seconds that a shared disk has to show what an ended job wrote: the cache of NFS is as old
@@ -28,9 +27,14 @@ class Watch:
     """Wait for the tasks of cells. The queue is asked after 2 seconds, 4, 8 and so on, up to every `poll` seconds."""
 
     def __init__(
-        self, tasks: dict[Cell, ArrayTask], show: ShowProgress, poll: float, clock: Callable[[], float] = time.monotonic
+        self,
+        folder: Path,
+        running: Mapping[Cell, ArrayTask],
+        show: ShowProgress,
+        poll: float,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._waiting, self._show, self._clock = dict(tasks), show, clock
+        self._folder, self._waiting, self._show, self._clock = folder, dict(running), show, clock
         self._poll, self._grace = poll, min(GRACE, poll)
         self._pause, self._due = BETWEEN_FILES, clock()
         self._missing: dict[Cell, float] = {}  # since when
@@ -55,14 +59,14 @@ class Watch:
         return bool(self._waiting)
 
     def _take_ended(self) -> None:
-        files = {folder: names(folder) for folder in {task.folder for task in self._waiting.values()}}
+        present = array_tasks.names(self._folder)
         for cell, task in list(self._waiting.items()):
-            if task.ended.name in files[task.folder]:
+            if array_tasks.ended(task.id) in present:
                 self._end(cell)
 
     def _end(self, cell: Cell) -> None:
         del self._waiting[cell]
-        self._show(cell, Progress(CellFiles(cell).progress))
+        self._show(cell, Progress(CellState(cell).progress))
 
     def _ask(self) -> None:
         try:
@@ -73,12 +77,11 @@ class Watch:
             self._unanswered = True
             return
         self._unanswered = False
-        by_task = {(each.job, each.index): each for each in listed}
         for cell, task in list(self._waiting.items()):
-            entry = by_task.get((task.job, task.index))
+            entry = listed.get(task.id)
             if entry is not None and not entry.ended:
                 self._missing.pop(cell, None)
-                self._show(cell, Progress(f"{CellFiles(cell).state}, job {task.id} {entry}"))
+                self._show(cell, Progress(f"{CellState(cell).state}, job {task.id} {entry}"))
                 self._report_hold(cell, task, entry)
             elif self._clock() - self._missing.setdefault(cell, self._clock()) >= self._grace:
                 self._lose(cell, task, f"ended as {entry.state}" if entry else "is not in the queue any more")
@@ -94,15 +97,7 @@ class Watch:
 
     def _lose(self, cell: Cell, task: ArrayTask, how: str) -> None:
         try:
-            CellLog(CellFiles(cell)).lost(f"job {task.id} {how}: {last_words(task)}")
+            CellLog(cell).lost(f"job {task.id} {how}: {array_tasks.last_words(self._folder, task)}")
         except (UserError, OSError) as error:
             self._unrecorded.append(f"{cell.name}: job {task.id} {how}, which cannot be recorded: {error}")
         self._end(cell)
-
-
-def names(folder: Path) -> Collection[str]:
-    """Return the names in a folder; none where the shared disk does not answer just now."""
-    try:
-        return {entry.name for entry in os.scandir(folder)}
-    except OSError:
-        return ()

@@ -7,24 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from grids.slurm_cells import only
+from grids.grid_cells import only
 
 from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
-from realformer_nmt.common.requests.toml_tables import locate
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.grid.cells import with_user_dir
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.running.slurm import job, queue
+from realformer_nmt.comparison.grid.grid import load
+from realformer_nmt.comparison.records.cell_state import CellState
+from realformer_nmt.comparison.running.slurm import job, launcher, queue
 from realformer_nmt.comparison.running.slurm.queue import QueueError
-from realformer_nmt.comparison.running.slurm.submissions import Memory, digest
-from realformer_nmt.protocols.protocol import FOLDER
 
 
 @pytest.fixture
 def called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]:
-    """Submit the only cell, and yield the calls of SLURM by its job."""
+    """Prepare the job of the only cell, and yield its calls of SLURM."""
     before = signal.getsignal(signal.SIGUSR2)
     called: list[tuple[str, ...]] = []
     monkeypatch.setattr(queue, "call", lambda *words: called.append(words))
@@ -44,14 +40,15 @@ def nearly_over(called: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) 
 
 def submit(folder: Path) -> Cell:
     """Write what the job of the only cell reads, and return the cell."""
-    (cell,) = only(folder)
-    Memory(folder / "runs/slurm").begin(folder / "runs/slurm/1", [cell], (folder / "grid.toml").read_text(), "true")
-    return cell
+    launcher.copy_of(load(folder / "grid.toml"), folder / "runs/slurm")
+    return only(folder)[0]
 
 
 def start(folder: Path, *more: str) -> int:
+    """Run a job of the newest copy of the grid."""
+    copy = max((folder / "runs/slurm").glob("grid-*.toml"), key=lambda path: path.stat().st_mtime_ns)
     options = ("--folder", str(folder / "runs"), "--launcher", "slurm", "--gpus", "0", *more)
-    return job.main(folder / "runs/slurm/1", [str(folder / "grid.toml"), *options])
+    return job.main(copy, [str(folder / "grid.toml"), *options, "--cell", "realformer-1-s1"])
 
 
 def run_by_jobs(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
@@ -75,7 +72,7 @@ def test_a_job_runs_the_cell_as_it_was_submitted_though_the_grid_has_changed_sin
     assert only(folder) != [cell]
     assert start(folder) == 0
     assert started == [cell]
-    assert (folder / "runs/slurm/1/0.ended").exists()
+    assert (folder / "runs/slurm/7_0.ended").exists()
 
 
 @pytest.mark.usefixtures("called")
@@ -88,24 +85,10 @@ def test_the_folder_of_a_users_rows_is_imported_for_the_scores_of_any_cell(
     (rows / "__init__.py").touch()
     started = run_by_jobs(monkeypatch)
     start(folder, "--user-dir", str(rows))
-    assert started == [with_user_dir(cell, rows) for cell in only(folder)]
-    assert not started[0].stages[0].request.user_dir
+    (cell,) = started
+    assert not cell.train.request.user_dir
+    assert {stage.request.user_dir for stage in cell.after_training} == {rows}
     assert rows.name in sys.modules
-
-
-@pytest.mark.usefixtures("called")
-def test_a_job_whose_protocol_has_changed_since_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started = run_by_jobs(monkeypatch)
-    protocol, grid = folder / "mine.toml", folder / "grid.toml"
-    protocol.write_bytes(locate("--protocol", "small", FOLDER, ["small"]).read_bytes())
-    grid.write_text(grid.read_text().replace('"small"', '"mine.toml"'))
-    before = digest(submit(folder))
-    assert start(folder) == 0
-    protocol.write_text(f"{protocol.read_text()}\n")
-    with pytest.raises(UserError, match=r"mine\.toml has changed since"):
-        start(folder)
-    assert len(started) == 1
-    assert digest(*only(folder)) != before  # so that the same command submits it again
 
 
 def test_a_job_whose_time_is_nearly_over_is_queued_again(folder: Path, nearly_over: list[tuple[str, ...]]) -> None:
@@ -115,7 +98,7 @@ def test_a_job_whose_time_is_nearly_over_is_queued_again(folder: Path, nearly_ov
     assert start(folder) == 0
     update = ("scontrol", "update", "JobId=7_0", "JobName=mine-realformer-1-s1")
     assert nearly_over == [update, ("scontrol", "requeue", "7_0")]
-    assert not (folder / "runs/slurm/1/0.ended").exists()
+    assert not (folder / "runs/slurm/7_0.ended").exists()
 
 
 def test_three_starts_that_save_nothing_are_an_error(
@@ -135,8 +118,8 @@ def test_three_starts_that_save_nothing_are_an_error(
     assert [words[1] for words in nearly_over].count("requeue") == 5
     assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 5
-    assert (folder / "runs/slurm/1/0.ended").exists()
-    assert "nothing was saved in 3 starts" in (CellFiles(cell).evidence or "")
+    assert (folder / "runs/slurm/7_0.ended").exists()
+    assert "nothing was saved in 3 starts" in (CellState(cell).evidence or "")
 
 
 def test_a_training_that_records_its_time_alone_has_saved_nothing(
@@ -146,14 +129,14 @@ def test_a_training_that_records_its_time_alone_has_saved_nothing(
 
     def training(_: Cell) -> None:
         record = TrainRecord(sessions=[TrainingSession(started="now", seconds=float(len(nearly_over)), gpus=0)])
-        records.write(cell.stages[0].record, record)
+        records.write(cell.train.record, record)
         os.kill(os.getpid(), signal.SIGUSR2)
 
     monkeypatch.setattr(job, "run_to_end", training)
     for _ in range(3):
         assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 2
-    assert "nothing was saved in 3 starts" in (CellFiles(cell).evidence or "")
+    assert "nothing was saved in 3 starts" in (CellState(cell).evidence or "")
 
 
 def test_a_job_that_cannot_be_queued_again_is_an_error(
@@ -165,4 +148,4 @@ def test_a_job_that_cannot_be_queued_again_is_an_error(
     monkeypatch.setattr(queue, "call", refused)
     assert start(folder) == 1
     assert nearly_over == []
-    assert "cannot be queued again: scontrol: Requested" in (CellFiles(only(folder)[0]).evidence or "")
+    assert "cannot be queued again: scontrol: Requested" in (CellState(only(folder)[0]).evidence or "")

@@ -7,20 +7,20 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from grids import cluster, comparisons
-from grids.grid_cells import cells_of
-from grids.slurm_cells import only
+from grids.grid_cells import cells_of, only
 
 from realformer_nmt.common.files.folder_lock import take
 from realformer_nmt.comparison import compare as compare_recipe
 from realformer_nmt.comparison.compare_request import CompareRequest
+from realformer_nmt.comparison.comparison import Comparison
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_files import CellFiles
-from realformer_nmt.comparison.running.slurm import launcher, queue, submissions
+from realformer_nmt.comparison.records.cell_state import CellState
+from realformer_nmt.comparison.running.slurm import array_tasks, launcher, queue
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask
-from realformer_nmt.comparison.running.slurm.submissions import Memory
 
 Program = Iterator[Callable[[], "subprocess.Popen[str]"]]
 
@@ -36,12 +36,12 @@ def compare(folder: Path) -> Program:
 
 
 def processes(folder: Path) -> list[int]:
-    return [int(file.read_text().split()[0]) for file in folder.glob("*.task")]
+    return [int(file.read_text()) for file in folder.glob("*.task")]
 
 
 def wait_for_running(folder: Path, process: "subprocess.Popen[str]") -> None:
     end = time.monotonic() + 120
-    while not processes(folder) or CellFiles(only(folder)[0]).state != "running":
+    while not processes(folder) or CellState(only(folder)[0]).state != "running":
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -54,7 +54,7 @@ def test_an_interruption_cancels_the_jobs(folder: Path, compare: Callable[[], "s
     _, err = process.communicate(timeout=60)
     assert "rerun the same command to resume" in err
     (job,) = folder.glob("*.task")
-    assert (folder / "cancelled").read_text().split() == [job.stem.replace("_0", "_[0]")]
+    assert (folder / "cancelled").read_text().split() == [job.stem]
 
 
 def test_a_job_that_dies_outside_python_is_lost(folder: Path, compare: Callable[[], "subprocess.Popen[str]"]) -> None:
@@ -64,7 +64,7 @@ def test_a_job_that_dies_outside_python_is_lost(folder: Path, compare: Callable[
     _, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "realformer-1-s1: see `--status`" in err
-    record = CellFiles(only(folder)[0])
+    record = CellState(only(folder)[0])
     assert record.state == "error"
     assert "is not in the queue any more" in (record.evidence or "")
 
@@ -87,7 +87,7 @@ def test_the_same_command_attaches_to_the_jobs_of_one_that_was_terminated(
     assert {"--partition=deep", "--time=30", "--requeue", "--array=0-0%1", "--job-name=realformer-1-s1"} <= options
     assert "JobName=realformer-1-s1" in (folder / "controlled").read_text()
     assert [cell["state"] for cell in comparisons.results(folder / "runs")["cells"]] == ["stuck"]
-    assert len(CellFiles(only(folder)[0]).record.sessions) == 1
+    assert len(CellState(only(folder)[0]).record.sessions) == 1
 
 
 def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
@@ -100,8 +100,8 @@ def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
     many = cells_of(grid, folder / "runs")
     request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm")
     few = replace(grid, slurm={"at-once": 1})
-    tasks = launcher.submit(Memory(folder / "runs/slurm"), request, few, many)
-    assert [task.id for task in tasks.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]
+    running = launcher.submit(folder / "runs/slurm", request, few, many)
+    assert [task.id for task in running.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]
     assert [word for words in submitted for word in words if word.startswith("--array")] == [
         "--array=0-1%1",
         "--array=0-1%1",
@@ -116,34 +116,31 @@ def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
 def test_a_job_with_other_settings_is_cancelled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    memory = Memory(folder / "runs/slurm")
-    memory.submitted(memory.begin(memory.next_folder(), only(folder), "", "true"), 7)
-    script = str(memory.folder / "1" / submissions.SCRIPT)
-    cancelled: list[dict[int, list[int]]] = []
-    monkeypatch.setattr(queue, "_listed", lambda _: [QueuedTask(7, 0, "PENDING", "None", script)])
-    monkeypatch.setattr(queue, "cancel", lambda indices: cancelled.append(indices))
-    assert [task.id for task in launcher.attach(memory, only(folder)).values()] == ["7_0"]
+    slurm = folder / "runs/slurm"
+    array_tasks.record(slurm, 7, only(folder))
+    cancelled: list[list[str]] = []
+    monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": QueuedTask("PENDING", "None")})
+    monkeypatch.setattr(queue, "cancel", lambda ids: cancelled.append(ids))
+    assert [task.id for task in launcher.attach(slurm, only(folder)).values()] == ["7_0"]
     grid = folder / "grid.toml"
     grid.write_text(grid.read_text().replace("updates = 200", "updates = 100"))
-    assert launcher.attach(memory, only(folder)) == {}
-    assert cancelled == [{}, {7: [0]}]
+    assert launcher.attach(slurm, only(folder)) == {}
+    assert cancelled == [[], ["7_0"]]
     assert "was submitted with other settings" in capsys.readouterr().err
 
 
 def test_the_running_job_of_a_cell_that_is_made_again_is_ended_first(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells, memory = only(folder), Memory(folder / "runs/slurm")
-    memory.submitted(memory.begin(memory.next_folder(), cells, "", "true"), 7)
-    script, record = str(memory.folder / "1" / submissions.SCRIPT), cells[0].stages[0].record
-    job = take(cells[0].lock, "runs")
+    cells = only(folder)
+    array_tasks.record(folder / "runs/slurm", 7, cells)
+    record, job = cells[0].train.record, take(cells[0].lock, "runs")
     record.write_text("{}")  # of no training that the grid asks for
-    monkeypatch.setattr(
-        queue, "_listed", lambda _: [QueuedTask(7, 0, "CANCELLED" if job.closed else "RUNNING", "None", script)]
-    )
-    monkeypatch.setattr(queue, "cancel", lambda indices: job.close() if indices == {7: [0]} else None)
+    states = {True: QueuedTask("CANCELLED", "None"), False: QueuedTask("RUNNING", "None")}
+    monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": states[job.closed]})
+    monkeypatch.setattr(queue, "cancel", lambda ids: job.close() if ids == ["7_0"] else None)
     monkeypatch.setattr(compare_recipe, "launch", lambda *_: [])
     request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm", fresh=True)
-    compare_recipe.train_and_score(request, load(request.grid), cells, 0)
+    compare_recipe.train_and_score(request, Comparison(load(request.grid), cast(Any, None), cells, cells, 0))
     assert job.closed
     assert not record.exists()

@@ -1,5 +1,6 @@
 """The options of a grid's [slurm], as sbatch and the job's script have them."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ CELL = """
 import signal, sys, time
 print("begun", flush=True)
 time.sleep(0.3)
-signal.signal(signal.SIGUSR2, lambda *_: sys.exit(print("handled") or 3))
+signal.signal(signal.SIGUSR2, lambda *_: sys.exit(print(sys.argv[1]) or 3))
 time.sleep(50)
 """
 OVER = {"teardown": ["echo over"]}
@@ -34,9 +35,9 @@ def test_values_of_another_type_are_refused(settings: dict[str, object]) -> None
 
 def test_the_script_starts_the_cell_by_srun_where_srun_has_arguments() -> None:
     srun = options.read({"srun": ["--container-image", "x"], "setup": ["module load cuda"]})
-    script = srun.script(["python", "-m", "a b"]).splitlines()
+    script = srun.script(["python", "-m", "a b"], ["one", "two"]).splitlines()
     (line,) = (line for line in script if line.startswith("srun --unbuffered --container-image x "))
-    assert line.endswith("python -m 'a b' & child=$!")
+    assert line.endswith("python -m 'a b' \"${arguments[$SLURM_ARRAY_TASK_ID]}\" & child=$!")
     assert script.index("module load cuda") < script.index(line)
 
 
@@ -44,11 +45,12 @@ def test_the_script_starts_the_cell_by_srun_where_srun_has_arguments() -> None:
 def test_the_signal_reaches_a_cell_that_does_not_handle_it_yet(early: str) -> None:
     cell = [sys.executable, "-c", CELL]
     begun = {"setup": ["echo begun", "sleep 0.3"]} if early == "setup" else {}
-    script = options.read({**begun, **OVER}).script(cell)
-    with subprocess.Popen(["/bin/bash", "-c", script], stdout=subprocess.PIPE, text=True) as process:
+    script = options.read({**begun, **OVER}).script(cell, ["another", "of the task"])
+    task = {**os.environ, "SLURM_ARRAY_TASK_ID": "1"}
+    with subprocess.Popen(["/bin/bash", "-c", script], env=task, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGUSR2)
         output, _ = process.communicate(timeout=60)
-    assert output.replace("begun\n", "") == "handled\nover\n"
+    assert output.replace("begun\n", "") == "of the task\nover\n"
     assert process.returncode == 3

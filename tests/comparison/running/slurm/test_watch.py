@@ -4,13 +4,13 @@ import itertools
 from pathlib import Path
 
 import pytest
-from grids.slurm_cells import only
+from grids.grid_cells import only
 
-from realformer_nmt.comparison.records.cell_files import CellFiles
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.cell_run import Progress
 from realformer_nmt.comparison.running.slurm import queue, watch
+from realformer_nmt.comparison.running.slurm.array_tasks import ArrayTask
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask, QueueError
-from realformer_nmt.comparison.running.slurm.submissions import ArrayTask
 
 
 class Hours:
@@ -34,9 +34,9 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
 
 
 def watched(folder: Path, clock: Hours, shown: list[Progress]) -> watch.Watch:
-    (folder / "runs/slurm/1").mkdir(parents=True)
-    tasks = {cell: ArrayTask(7, 0, folder / "runs/slurm/1", "") for cell in only(folder)}
-    return watch.Watch(tasks, lambda _, progress: shown.append(progress), 180, clock)
+    (folder / "runs/slurm").mkdir(parents=True)
+    running = {cell: ArrayTask(job=7, index=0, digest="") for cell in only(folder)}
+    return watch.Watch(folder / "runs/slurm", running, lambda _, progress: shown.append(progress), 180, clock)
 
 
 def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
@@ -44,7 +44,7 @@ def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
 ) -> None:
     times: list[float] = []
 
-    def silent(_: object) -> list[QueuedTask]:
+    def silent(_: object) -> dict[str, QueuedTask]:
         times.append(hours())
         raise QueueError("squeue: Unable to contact slurm controller")
 
@@ -56,21 +56,21 @@ def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
     assert len(times) < 30
     assert all(180 <= later - sooner <= 182 for sooner, later in itertools.pairwise(times[8:]))
     assert capsys.readouterr().err.count("\n") == 1
-    (folder / "runs/slurm/1/0.ended").touch()
+    (folder / "runs/slurm/7_0.ended").touch()
     assert not watching.look()
 
 
 def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
     folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = [QueuedTask(7, 0, "RUNNING", "None", "job.sh")]
-    monkeypatch.setattr(queue, "tasks", lambda _: list(answers) if hours() < 1000 else [])
+    answers = {"7_0": QueuedTask("RUNNING", "None")}
+    monkeypatch.setattr(queue, "tasks", lambda _: answers if hours() < 1000 else {})
     shown: list[Progress] = []
     watched(folder, hours, shown).wait()
     assert 1060 <= hours() < 1000 + 180 + 60 + 10
     assert shown[0].state == "waiting, job 7_0 running"
     assert shown[-1].state == "error"
-    assert CellFiles(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
+    assert CellState(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_how_to_release_a_held_job_is_said_once(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(queue, "tasks", lambda _: [QueuedTask(7, 0, state, reason, "job.sh")] if hours() < 3600 else [])
+    monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": QueuedTask(state, reason)} if hours() < 3600 else {})
     watched(folder, hours, []).wait()
     (line,) = capsys.readouterr().err.splitlines()
     assert "realformer-1-s1: SLURM holds job 7_0, " in line
@@ -95,9 +95,9 @@ def test_how_to_release_a_held_job_is_said_once(
 def test_the_queues_own_word_for_an_end_is_the_evidence(
     folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "tasks", lambda _: [QueuedTask(7, 0, "OUT_OF_MEMORY", "OutOfMemory", "job.sh")])
+    monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": QueuedTask("OUT_OF_MEMORY", "OutOfMemory")})
     watching = watched(folder, hours, [])
-    (folder / "runs/slurm/1/0.out").write_text("epoch 1\nslurmstepd: error: Detected 1 oom_kill event\n\n")
+    (folder / "runs/slurm/7_0.out").write_text("epoch 1\nslurmstepd: error: Detected 1 oom_kill event\n\n")
     watching.wait()
-    evidence = CellFiles(only(folder)[0]).evidence
+    evidence = CellState(only(folder)[0]).evidence
     assert evidence == "job 7_0 ended as OUT_OF_MEMORY: slurmstepd: error: Detected 1 oom_kill event"

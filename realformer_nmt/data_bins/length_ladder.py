@@ -1,0 +1,92 @@
+"""Training batches of few shapes: lengths are padded to rungs of a ladder, and a shape has one number of rows.
+
+A GPU that has recorded a step for a shape can replay it, and memory is allocated once per shape.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq.data import BaseWrapperDataset, LanguagePairDataset
+from numpy.typing import NDArray
+
+RUNGS = np.array([8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 160, 192, 256])
+NARROWEST = 0.75  # length of the shorter side, at least, as a share of the longer side's
+FILLER = -1  # index of a row that costs nothing: it has no target
+
+Lengths = NDArray[np.int64]
+logger = logging.getLogger(__name__)
+
+
+class LadderDataset(BaseWrapperDataset):
+    """Pairs of sentences in batches of few shapes; a pair longer than the last rung keeps its length."""
+
+    def __init__(self, dataset: LanguagePairDataset, rungs: int) -> None:
+        super().__init__(dataset)
+        self.rungs = RUNGS[:rungs]
+
+    def __getitem__(self, index: int) -> Mapping[str, Any]:
+        if index != FILLER:
+            sample: Mapping[str, Any] = self.dataset[index]
+            return sample
+        eos, pad = torch.tensor([self.dataset.eos]), torch.tensor([self.dataset.src_dict.pad()])
+        return {"id": FILLER, "source": eos, "target": pad, "alignment": torch.empty(0, 2, dtype=torch.long)}
+
+    def batch_by_size(
+        self,
+        indices: Lengths,
+        max_tokens: int | None = None,
+        max_sentences: int | None = None,
+        required_batch_size_multiple: int = 1,
+    ) -> list[list[int]]:
+        """Cut indices into batches of as many rows per shape; the last one of a shape is filled if it is half full."""
+        limits = (max_tokens, max_sentences, required_batch_size_multiple)
+        shapes = padded_lengths(self.dataset.sizes[indices], self.rungs[self.rungs <= (max_tokens or np.inf)])
+        fits = shapes.any(1)
+        batches = [
+            batch
+            for shape in np.unique(shapes[fits], axis=0)
+            for batch in filled(indices[(shapes == shape).all(1)], rows_of(int(shape.max()), *limits))
+        ]
+        number = len(np.unique(shapes[fits], axis=0))
+        logger.info(f"{fits.sum():,} pairs make {len(batches):,} batches of {number} shapes")
+        longer = indices[~fits]
+        return batches + (self.dataset.batch_by_size(longer, *limits) if len(longer) or not batches else [])
+
+    def collater(self, samples: list[Mapping[str, Any]]) -> Any:
+        """Pad to the rungs of the longest pair; fillers do not count as sentences."""
+        pairs = [sample for sample in samples if sample["id"] != FILLER]
+        if not pairs:
+            return self.dataset.collater(samples)
+        sizes = self.dataset.sizes[[sample["id"] for sample in pairs]]
+        source, target = padded_lengths(sizes, self.rungs).max(0).tolist()
+        batch = self.dataset.collater(samples, pad_to_length={"source": source, "target": target})
+        return {**batch, "nsentences": len(pairs)}
+
+
+def padded_lengths(sizes: Lengths, rungs: Lengths) -> Lengths:
+    """Return the lengths to which both sides of pairs are padded, N x 2; zeros for a pair beyond the last rung."""
+    if not len(rungs):
+        return np.zeros_like(sizes)
+    longer = sizes.max(1, keepdims=True)
+    sides = rungs[np.searchsorted(rungs, sizes).clip(max=len(rungs) - 1)]
+    narrowest = rungs[np.searchsorted(rungs, NARROWEST * sides.max(1, keepdims=True))]
+    lengths: Lengths = np.where(longer <= rungs[-1], np.maximum(sides, narrowest), 0)
+    return lengths
+
+
+def rows_of(length: int, max_tokens: int | None, max_sentences: int | None, multiple: int) -> int:
+    """Return the number of rows of a batch by fairseq's rules for --batch-size, and for --max-tokens in multiples."""
+    if max_sentences is not None:
+        return min(max_sentences, max_tokens // length if max_tokens else max_sentences)
+    rows = (max_tokens or 0) // length
+    return rows - rows % multiple if rows >= multiple else rows
+
+
+def filled(indices: Lengths, rows: int) -> Iterator[list[int]]:
+    """Yield batches of as many rows, in order; the last one is filled if it is half full."""
+    for start in range(0, len(indices), rows):
+        batch = indices[start : start + rows].tolist()
+        yield batch + [FILLER] * (rows - len(batch) if 2 * len(batch) >= rows else 0)

@@ -1,0 +1,92 @@
+"""Recorded steps in fairseq's trainer, on the CPU with a stand-in for CUDA graphs."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from fixture_types import Command
+from programs.program import REPOSITORY
+from programs.runs import load
+from tiny_models import tiny
+from tiny_models.stock import stock
+
+from realformer_nmt.fairseq_patches.training import one_launch
+
+STAND_IN = f"""
+import sys
+
+sys.path.insert(0, {str(REPOSITORY / "tests/helpers")!r})
+import realformer_nmt
+from realformer_nmt.fairseq_patches.training import one_launch
+from tiny_models.stand_in_recorder import StandInRecorder
+
+one_launch.can_record = lambda trainer: True
+one_launch.CudaRecorder = StandInRecorder
+"""
+
+
+def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
+    fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "stand_in").mkdir()
+    (tmp_path / "stand_in/__init__.py").write_text(STAND_IN)
+    options = ("--arch", "realformer_tiny", "--share-all-embeddings", "--dropout", 0.1, "--criterion")
+    options = (*options, "label_smoothed_cross_entropy_fused", "--optimizer", "radam", "--lr", 1e-3, "--cpu")
+    options = (*options, "--num-batch-buckets", 4, "--max-tokens", 400, "--update-freq", 2, "--max-update", 40)
+    logs = {}
+    for name, plug_in in (("run", user_dir), ("recorded", tmp_path / "stand_in")):
+        folder = ("--save-dir", tmp_path / name, "--no-epoch-checkpoints", "--num-workers", 0)
+        done = fairseq("train", toy_corpus, "--user-dir", plug_in, *options, *folder, REALFORMER_NMT_NATIVE="0")
+        assert done.returncode == 0, done.stderr
+        logs[name] = done.stdout
+    assert len(re.findall("recorded the step of shape", logs["recorded"])) > 2
+    assert float(re.findall(r"\| train \| .*?\breplayed ([\d.]+)", logs["recorded"])[-1]) > 0.9
+    assert "recorded the step" not in logs["run"]
+    expected, weights = (load(tmp_path / name / "checkpoint_last.pt") for name in ("run", "recorded"))
+    assert all(torch.equal(weights[name], weight) for name, weight in expected.items())
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, True),
+        ({"cuda": False}, False),
+        ({"task": SimpleNamespace(num_batch_buckets=0)}, False),
+        ({"data_parallel_world_size": 2}, True),
+        ({"data_parallel_world_size": 2, "ddp_backend": "pytorch_ddp"}, False),
+        ({"checkpoint_activations": True}, False),
+        ({"amp": True}, False),
+        ({"model": stock(before=False)}, False),
+    ],
+)
+def test_which_trainings_record(changes: dict[str, Any], expected: bool) -> None:
+    assert one_launch.can_record(trainer(**changes)) is expected
+
+
+def test_recording_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(one_launch.VARIABLE, "0")
+    assert not one_launch.can_record(trainer())
+
+
+def trainer(**changes: Any) -> SimpleNamespace:
+    options = {
+        "cuda": True,
+        "task": SimpleNamespace(num_batch_buckets=17),
+        "data_parallel_world_size": 1,
+        "ddp_backend": "legacy_ddp",
+        "checkpoint_activations": False,
+        "amp": False,
+        "model": tiny.build(),
+        **changes,
+    }
+    fields = SimpleNamespace(**options)
+    cfg = SimpleNamespace(task=fields.task, model=fields, common=fields, distributed_training=fields)
+    return SimpleNamespace(
+        cfg=cfg,
+        cuda=fields.cuda,
+        data_parallel_world_size=fields.data_parallel_world_size,
+        get_model=lambda: fields.model,
+    )
