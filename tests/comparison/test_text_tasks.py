@@ -121,7 +121,7 @@ def test_a_text_without_a_masked_word_has_no_score(
 def test_seeds_that_mask_other_words_have_signatures_of_their_own() -> None:
     scores = [Score(metric="perplexity", score=9.5, signature=words) for words in ("one", "two", "one")]
     runs = [RunRecord(scores={"perplexity": score}) for score in scores]
-    assert gather.scored_column("perplexity", "perplexity", [*runs, None]).signature == "one, two"
+    assert gather.scored_column("perplexity", [*runs, None]).signature == "one, two"
 
 
 def test_the_report_is_of_this_tasks_metrics(compared: Path) -> None:
