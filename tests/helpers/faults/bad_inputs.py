@@ -73,7 +73,7 @@ TRAINS = _of(
     ("folder of its data-bin", "--data prep", r"prep holds no binarised pair .*; did you mean .*prep/data-bin\?"),
     ("unknown family", "--data data --arch realfomer --layers 2", r"realfomer is not one of .*mean realformer\?"),
     ("depth 0", "--data data --layers 0", r"--layers 0: allowed is a number, such as 18"),
-    ("depth 10,000", "--data data --layers 10000", r"--layers 10000: 10000 is more than 1000"),
+    ("depth 10,000", "--data data --layers 10000", r"--encoder-layers 10000 is more than 1000"),
     ("heads", "--data data -- --encoder-attention-heads 7", r"7 do not divide .* use 1, 2, 4"),
     ("topology", "--data data -- --residual-topology prae", r"prae is not one of .*; did you mean pre\?"),
     ("widths apart", "--data data -- --decoder-embed-dim 32", r"embeddings needs one width"),
