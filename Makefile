@@ -154,6 +154,7 @@ bench: install ## measure speed and memory beside stock fairseq
 	$(BIN)/python benchmarks/speed.py $(BENCH)
 
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
+	$(BIN)/python benchmarks/replayed.py docs/results/replayed.json
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
 reliability: install ## kill trainings, fill disks, lose machines, run all cases: an hour; as root, all of it

@@ -97,18 +97,18 @@ def attack_kernels(_data: Path, folder: Path) -> Figures:
     return native_fuzzing.attack(folder, native_fuzzing.CALLS)
 
 
-TRIALS: dict[str, Callable[[Path, Path], Figures]] = {
-    "kills": kill_anywhere,
-    "disks": refuse_writes,
-    "ranks": two_ranks,
-    "slurm": slurm_trials.survive,
-    "soak": long_soak,
-    "outputs": attacks_outputs.attack,
-    "fuzzing": fuzz,
-    "kernels": attack_kernels,
-    "data-bins": attacks_databins.attack,
-    "files": attacks_files.attack,
-    "checkpoints": attacks_checkpoints.attack,
+TRIALS: dict[str, Callable[[Path, Path], Figures]] = {  # one per promise of docs/reliability.md and SECURITY.md
+    "kills": kill_anywhere,  # a training continues after any kill; a checkpoint is complete or not there
+    "disks": refuse_writes,  # a full disk, a read-only disk or a missing folder is an error, and no file is torn
+    "ranks": two_ranks,  # ranks train as one run, or all end; their number may change
+    "slurm": slurm_trials.survive,  # each row of the table of events
+    "soak": long_soak,  # memory and open files do not grow
+    "outputs": attacks_outputs.attack,  # a command overwrites only its own files
+    "fuzzing": fuzz,  # a damaged file is an error of one line, whichever reader gets it
+    "kernels": attack_kernels,  # the kernels in C stay within their tensors
+    "data-bins": attacks_databins.attack,  # a data-bin is data
+    "files": attacks_files.attack,  # grids, protocols and manifests run no code and write only where they should
+    "checkpoints": attacks_checkpoints.attack,  # a checkpoint runs no code, chooses no file, and a flip is noticed
 }
 
 

@@ -44,7 +44,7 @@ CALLS = {  # by command and argument
         f"prepare --source en --target de --train {OWN} --valid {OWN} --folder out", *TEXTS, "valid.raw.de"
     ),
     "sample --folder": Call("sample prepared --share 0.5 --folder out", ("out", "out/prepare.json")),
-    "train --folder": Call(f"{TRAIN} --folder out", ("out", "out/train.json", "out/train.log", "out/checkpoints")),
+    "train --folder": _into(f"{TRAIN} --folder out", "train.json"),
     "train --aim-repo": _into(f"{TRAIN} --folder new --aim-repo out"),
     "average --output": Call("average good.pt --output out", ("out", "out.json")),
     "translate --output": _into(
@@ -64,7 +64,7 @@ CALLS = {  # by command and argument
         "run m.toml --layers 1 --archives archives --gpus 0 --folder out",
         ("out", *(f"out/data/{name}" for name in TEXTS)),
         shared=True,
-        announced="realformer-nmt prepare m.toml --folder out/data --subwords moses_bpe --archives archives\n",
+        announced="realformer-nmt prepare m.toml --folder out/data --archives archives --subwords moses_bpe\n",
     ),
     "compare --folder": _into(
         "compare grid.toml --gpus 0 --folder out",

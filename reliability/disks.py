@@ -19,7 +19,7 @@ from reliability.trainings import LIMIT, check, fairseq_train, kill, run, start,
 UPDATES = 40
 REASONS = (
     "(No space left on device|Read-only file system|File too large|Not a directory|File exists|No such file"
-    "|is a file: name another)"
+    "|is not a folder: name another)"
 )
 GRID = """
 families = ["post_ln", "realformer"]

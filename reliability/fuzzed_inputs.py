@@ -79,18 +79,6 @@ def mutated(whole: bytes) -> Given:
     return st.lists(st.tuples(place, place, insertion, st.booleans()), max_size=4).map(edit)
 
 
-def json_like(like: dict[str, Any]) -> Given:
-    """A record with other values at places of it, and any JSON at all."""
-    plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
-    anything = st.recursive(
-        plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner), max_leaves=9
-    )
-    places = [path for path in _places(like) if path]
-    changes = st.lists(st.tuples(st.sampled_from(places), anything), max_size=3)
-    records = changes.map(lambda replacements: json.dumps(_changed(like, replacements)).encode())
-    return records | anything.map(lambda value: json.dumps(value).encode()) | mutated(json.dumps(like).encode())
-
-
 def resealed(content: bytes) -> bytes:
     """Seal a record as its writer would have, so that a reader looks at what is behind the seal."""
     try:
@@ -101,22 +89,6 @@ def resealed(content: bytes) -> bytes:
         return content
     record.pop(SEAL, None)
     return json.dumps({**record, SEAL: seal(record)}).encode()
-
-
-def _places(value: Any) -> list[tuple[str, ...]]:
-    inner = value.items() if isinstance(value, dict) else ()
-    return [(), *((key, *path) for key, item in inner for path in _places(item))]
-
-
-def _changed(like: dict[str, Any], changes: list[tuple[tuple[str, ...], Any]]) -> Any:
-    copy = json.loads(json.dumps(like))
-    for (*above, last), value in changes:
-        table = copy
-        for key in above:
-            table = table[key] if isinstance(table, dict) and key in table else {}
-        if isinstance(table, dict):
-            table[last] = value
-    return copy
 
 
 def index_of(sizes: tuple[int, ...]) -> bytes:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,7 +31,6 @@ from reliability.fuzzed_inputs import (
     TEXT,
     Given,
     index_of,
-    json_like,
     mutated,
     resealed,
     zipped,
@@ -68,9 +68,11 @@ READERS = {
     "grid": Reader(grid.load, mutated(GRID) | st.binary(), "input.toml"),
     "protocol": Reader(lambda path: protocol.load(str(path), "c", "18"), mutated(PROTOCOL) | st.binary(), "input.toml"),
     "prepare.json": Reader(
-        lambda path: text_pipeline.read(path.parent), json_like(PREPARED).map(resealed), "prepare.json"
+        lambda path: text_pipeline.read(path.parent),
+        mutated(json.dumps(PREPARED).encode()).map(resealed),
+        "prepare.json",
     ),
-    "run.json": Reader(read_run, json_like(RUN).map(resealed), "run.json"),
+    "run.json": Reader(read_run, mutated(json.dumps(RUN).encode()).map(resealed), "run.json"),
     "checkpoint": Reader(
         checkpoint_fields.load, mutated(packed(TENSOR)) | mutated(TENSOR).map(packed) | mutated(older(TENSOR))
     ),

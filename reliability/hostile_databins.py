@@ -44,42 +44,31 @@ def read(prefix: Path) -> Index:
 
 def indexes(data: Path, folder: Path) -> Iterator[Hostile]:
     good = read(data / SIDE)
-    for name, index in {**lengths(good), **places(good), **words(good)}.items():
-        data_bin = copy_of(data, folder, name)
+    for name, index in odd_indexes(good).items():
+        data_bin = shutil.copytree(data, folder / name)
         index.write(data_bin / SIDE)
         yield Hostile(name, data_bin, SIDE)
     for name, header in headers(good).items():
-        data_bin = copy_of(data, folder, name)
+        data_bin = shutil.copytree(data, folder / name)
         whole = (data_bin / f"{SIDE}.idx").read_bytes()
         (data_bin / f"{SIDE}.idx").write_bytes(header + whole[len(header) :] if header else b"")
         yield Hostile(name, data_bin, SIDE)
 
 
-def lengths(good: Index) -> dict[str, Index]:
+def odd_indexes(good: Index) -> dict[str, Index]:
+    """Return indexes whose lengths, places or words cannot be."""
     code, sizes, places, words = good
+    half, last = len(sizes) // 2, np.flatnonzero(words == words.max())[0]
     return {
         "a negative length": good._replace(sizes=change(sizes, {0: -1, 1: sizes[0] + sizes[1] + 1})),
         "lengths of the same sum": good._replace(sizes=change(sizes, {0: sizes[0] + 1, 1: sizes[1] - 1})),
         "an empty sentence": Index(code, np.append(sizes, 0), np.append(places, 2 * sizes.sum()), words),
         "no sentence": Index(code, sizes[:0], places[:0], words[:0]),
         "a sentence less than the other side": Index(code, sizes[:-1], places[:-1], words[: -sizes[-1]]),
-    }
-
-
-def places(good: Index) -> dict[str, Index]:
-    half, starts = len(good.sizes) // 2, good.places
-    return {
-        "a wild place": good._replace(places=change(starts, {half: 1 << 62})),
-        "a place twice": good._replace(places=change(starts, {half: starts[half - 1]})),
-        "an odd place": good._replace(places=change(starts, {half: starts[half] + 1})),
-        "all at one place": good._replace(places=starts * 0),
-    }
-
-
-def words(good: Index) -> dict[str, Index]:
-    _, sizes, places, words = good
-    last = np.flatnonzero(words == words.max())[0]
-    return {
+        "a wild place": good._replace(places=change(places, {half: 1 << 62})),
+        "a place twice": good._replace(places=change(places, {half: places[half - 1]})),
+        "an odd place": good._replace(places=change(places, {half: places[half] + 1})),
+        "all at one place": good._replace(places=places * 0),
         "fractions": Index(7, sizes, places * 4, words.astype("f8")),
         "an unknown type": good._replace(code=11),
         "a negative word": Index(3, sizes, places, change(words.astype("<i2"), {last: -1})),
@@ -105,15 +94,15 @@ def names(data: Path, folder: Path) -> Iterator[Hostile]:
             f"language {language!r}", rename(data, folder / f"language{number}", language), f".src-{language}"
         )
     for name in ("plain", "$(touch pwned)"):
-        data_bin = copy_of(data, folder, name)
+        data_bin = shutil.copytree(data, folder / name)
         for suffix in ("idx", "bin"):
             (data_bin / f"train.src-tgt.tgt.{suffix}").unlink()
         (data_bin / "train.src-tgt.tgt.fasta").write_text(FASTA)
         yield Hostile(f"fasta in {name}", data_bin, "train.src-tgt.tgt.fasta")
-    for name in ("${oc.env:HOME}",):
-        yield Hostile(f"folder {name}", copy_of(data, folder, name), name)
+    looked_up = "${oc.env:HOME}"
+    yield Hostile(f"folder {looked_up}", shutil.copytree(data, folder / looked_up), looked_up)
     for name, place in PLACES.items():
-        data_bin = copy_of(data, folder, name)
+        data_bin = shutil.copytree(data, folder / name)
         file = data_bin / f"train.src-tgt.tgt{name.partition(' ')[0]}"
         file.unlink(missing_ok=True)
         place(file)
@@ -137,10 +126,6 @@ def rename(data: Path, folder: Path, language: str) -> Path:
     shutil.copy(data / "dict.tgt.txt", folder / f"dict.{language}.txt")
     (folder / f"train.src-{language}.{language}.fasta").write_text(FASTA)
     return folder
-
-
-def copy_of(data: Path, folder: Path, name: str) -> Path:
-    return Path(shutil.copytree(data, folder / name))
 
 
 def change(numbers: Any, values: dict[Any, Any]) -> Any:

@@ -15,15 +15,8 @@ GRID = {
     "train": "{encoder-embed-dim = 32, decoder-embed-dim = 32, encoder-ffn-embed-dim = 64, warmup-updates = 5}",
     "budget": "{updates = 20, tokens-a-step = 256, max-tokens = 256, average = 1}",
 }
-FLAGS = (
-    *("user-dir", "user-d", "user-dir=EVIL", "--user-dir", "save-dir", "restore-file", "tensorboard-logdir", "task"),
-    *("distributed-init-method", "lr EVIL --user-dir", "", "\\u202ersu", "${oc.env:HOME}"),
-)
-VALUES = (
-    *("--user-dir", "1 --user-dir EVIL", "EVIL", "${oc.env:HOME}", SHELL, "-", ESCAPE),
-    *("__import__('os').system('touch pwned')", "a\\nb", "[[[[1]]]]"),
-)
-NUMBERS = ("nan", "-1", "true", "[1, 2]", "{a = 1}", '"--output=../pwned"', "99999999999999999999999999")
+FLAGS = ("user-dir", "save-dir", "lr EVIL --user-dir", "${oc.env:HOME}")  # tests/protocols/test_allowed_flags has more
+VALUES = ("--user-dir", "EVIL", SHELL, ESCAPE, "__import__('os').system('touch pwned')")
 PATHS = ("../../pwned", "/pwned", "--folder=pwned", ESCAPE, SHELL, "${oc.env:HOME}", "a\\u0000b", "")
 
 
@@ -34,41 +27,30 @@ def grids() -> Iterator[tuple[str, dict[str, str]]]:
         yield f"override {flag}", {"override": f'[{{family = "admin", train = {{"{flag}" = "EVIL"}}}}]'}
     for value in VALUES:
         yield f"lr {value}", {"train": f'{{warmup-updates = 5, lr = "{value}"}}'}
-        yield f"optimizer {value}", {"train": f'{{warmup-updates = 5, fp16 = true, optimizer = ["{value}"]}}'}
     for value in (*PATHS, "EVIL"):
         yield f"families {value}", {"families": f'["{value}"]'}
-        for key in ("protocol", "baseline"):
-            yield f"{key} {value}", {key: f'"{value}"'}
+        yield f"protocol {value}", {"protocol": f'"{value}"'}
         yield f"corpus {value}", {"corpus": f'"{value}"', "data": ""}
-        for key, toml_value in (("subwords", f'"{value}"'), ("hyphens", f'"{value}", subwords = "none"')):
-            yield f"data {key} {value}", {"data": f'{{folder = "DATA", reference = "DATA", {key} = {toml_value}}}'}
+        yield f"subwords {value}", {"data": f'{{folder = "DATA", reference = "DATA", subwords = "{value}"}}'}
         yield f"prepared {value}", {"prepared": f'"{value}"', "data": ""}
-    for number in NUMBERS:
-        for key in ("updates", "precision"):
-            yield f"budget {key} {number}", {"budget": f"{{{key} = {number}}}"}
-        yield f"seeds {number}", {"seeds": f"[{number}]"}
-    for key in ("folder", "archives", "train", "test", "source", "folder=/pwned"):
+    for key in ("folder", "archives"):
         yield f"prepare {key}", {"corpus": '"iwslt14_de_en"', "data": "", "prepare": f'{{"{key}" = "/pwned"}}'}
 
 
 def harmless_grids() -> dict[str, dict[str, str]]:
     """Return grids that may pass: nothing of them is ever more than text or a number."""
-    page = "'''<script>document.title=1</script>=cmd|' /C calc'!A0'''"
     return {
-        "a title of markup": {"title": page},
+        "a title of markup": {"title": "'''<script>document.title=1</script>=cmd|' /C calc'!A0'''"},
         "settings of a cluster": {"slurm": '{setup = ["touch pwned"], chdir = "/pwned"}'},
-        "numbers without end": {"retries": "99999999999999999999", "failure": "{judged_after = 1, margin = 1e308}"},
-        "a folder with a shell's words": {"title": f'"{SHELL}; `id`"'},
+        "a title with a shell's words": {"title": f'"{SHELL}; `id`"'},
     }
 
 
 PROTOCOLS = (
-    *(f'base = "{path}"' for path in (*PATHS, "EVIL", "/etc/passwd", "../small", "small.toml")),
+    *(f'base = "{path}"' for path in (*PATHS, "EVIL", "/etc/passwd", "../small")),
     *(f'base = "small"\n[train]\n"{flag}" = "EVIL"' for flag in FLAGS),
+    *(f'base = "small"\n[train]\nlr = "{value}"' for value in VALUES),
     'base = "small"\n[layers."1".train]\n"user-dir" = "EVIL"',
-    *(f'base = "small"\n[train]\nlr = "{value}"' for value in VALUES if value != "1 --user-dir EVIL"),
-    *(f'base = "small"\nbeam = {number}' for number in NUMBERS[2:6]),
-    *(f'base = "small"\npaper = "{ESCAPE}"', 'base = "small"\nlayers = 5', 'base = "own"\n', 'base = ["small"]'),
 )
 
 MANIFEST = {"name": "a", "file": "a.tar", "url": "https://localhost/a.tar", "member": "x", "base": "", "more": ""}
@@ -98,7 +80,7 @@ file = "{file}"
 sha256 = "{sha256}"
 """
 MANIFESTS = (
-    *({"name": path} for path in (*PATHS, "..", ".", "a/b", "a\\\\b")),
+    *({"name": path} for path in (*PATHS, "..", "a/b")),
     *({"file": path} for path in (*PATHS[:-1], "..", "a.tar.part", ".bashrc", "archives/../../pwned.tar")),
     *({"member": path} for path in (*PATHS[:-1], "a/../../x", "./../x")),
     *({"url": url} for url in ("file:///etc/passwd", "ftp://localhost/a.tar", "javascript:0", "EVIL", ESCAPE)),

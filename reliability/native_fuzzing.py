@@ -1,15 +1,12 @@
 """Odd calls of the kernels in C, each of which returns or raises TypeError or ValueError, and the kernels' own tests.
 
-The kernels are built with gcc's sanitisers. The calls run in a fork; if one ends it, another fork goes on.
+Both run in a process that has loaded the kernels as gcc's sanitisers build them, and that ends at the first fault.
 """
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
-import tempfile
-import traceback
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -21,7 +18,7 @@ from torch import Tensor
 from reliability.native_build import build, environment
 from reliability.native_calls import FUNCTIONS, Arguments
 from reliability.native_odd import KNOWN, changed
-from reliability.trainings import REPOSITORY, check
+from reliability.trainings import REPOSITORY, FailedError, check
 
 MODULE = "realformer_nmt.kernels.native._kernels"
 TESTS = [f"tests/kernels/native/test_{name}.py" for name in ("attend", "masks", "smoothing")]  # others take minutes
@@ -31,7 +28,7 @@ CALLS, SEED = 3000, 1
 
 
 class Call(NamedTuple):
-    name: str
+    function: str
     arguments: Arguments
     changes: list[str]
     is_wrong: bool = False  # to be refused
@@ -67,54 +64,25 @@ def has_rows(arguments: Arguments) -> bool:
 
 
 def attempt(call: Call) -> str:
-    """Return "computed" or "refused", or what is wrong with the answer."""
+    """Return "computed" or "refused"; raise if a call that fits is refused, or one that is wrong is not."""
     try:
-        FUNCTIONS[call.name].call(call.arguments)
-    except REFUSALS as error:
-        return "refused" if call.changes else f"wrong: a call that fits was refused: {error}"
-    except BY_TORCH as error:
-        return f"wrong: {type(error).__name__}: {error}" if call.is_wrong or not call.changes else "refused"
-    return "wrong: accepted" if call.is_wrong else "computed"
+        FUNCTIONS[call.function].call(call.arguments)
+    except (*REFUSALS, *BY_TORCH) as error:
+        if not call.changes or (call.is_wrong and isinstance(error, BY_TORCH)):
+            raise FailedError(f"{type(error).__name__}: {error}") from error
+        return "refused"
+    check(not call.is_wrong, "it was accepted")
+    return "computed"
 
 
-def fuzz(calls: int, seed: int) -> dict[str, Any]:
-    """Return the number of calls by their outcomes, and the calls that failed."""
-    outcomes: list[str] = []
-    while len(outcomes) < calls:
-        with tempfile.TemporaryFile("w+") as errors:
-            outcomes += _forked(calls, seed, len(outcomes), errors)
-            if len(outcomes) < calls:
-                errors.seek(0)
-                outcomes.append(f"crashed: {_reason(errors.read())}")
-    failed = {n: outcome for n, outcome in enumerate(outcomes) if outcome not in ("computed", "refused")}
-    shown = {f"{call_of(seed, n).name}: {', '.join(call_of(seed, n).changes)} ({n})": failed[n] for n in failed}
-    return {**Counter(outcome.split(":")[0] for outcome in outcomes), "failed": shown}
-
-
-def _forked(calls: int, seed: int, first: int, errors: Any) -> list[str]:
-    """Return the outcomes from a call on, up to the one that ends the fork."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.dup2(errors.fileno(), 2)
-        try:
-            for number in range(first, calls):
-                os.write(writing, f"{attempt(call_of(seed, number))[:300]}\0".encode())
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as pipe:
-        outcomes = pipe.read().split("\0")[:-1]
-    os.waitpid(child, 0)
+def fuzz(calls: int, seed: int) -> dict[str, int]:
+    """Return the number of calls by their outcomes; each call is named on stderr before it is made."""
+    outcomes: Counter[str] = Counter()
+    for index in range(calls):
+        call = call_of(seed, index)
+        print(f"call {index}, {call.function}: {', '.join(call.changes)}", file=sys.stderr, flush=True)
+        outcomes[attempt(call)] += 1
     return outcomes
-
-
-def _reason(text: str) -> str:
-    """Return the sanitiser's line, or the last."""
-    lines = text.splitlines() or ["no message"]
-    return next((line.strip() for line in lines if "ERROR: " in line or "runtime error" in line), lines[-1])[:200]
 
 
 def load(path: Path) -> None:
@@ -128,22 +96,20 @@ def load(path: Path) -> None:
 def attack(folder: Path, calls: int, seed: int = SEED) -> dict[str, Any]:
     """Build the kernels with sanitisers, run their tests and odd calls, and return the numbers of calls."""
     module = build(folder)
-    _in_sanitised(module, "tests")
-    figures: dict[str, Any] = json.loads(_in_sanitised(module, str(calls), str(seed)))
-    failed = figures.pop("failed")
-    check(not failed, f"{len(failed)} of {calls} calls of kernels: {json.dumps(failed, indent=1)}")
-    return {"calls": calls, "seed": seed, **figures}
+    start(module, "tests")
+    return {"calls": calls, "seed": seed, **json.loads(start(module, str(calls), str(seed)))}
 
 
-def _in_sanitised(module: Path, *words: str) -> str:
+def start(module: Path, *words: str) -> str:
+    """Start this file in a process that loads the kernels, and return its output."""
     command = [sys.executable, "-m", "reliability.native_fuzzing", str(module), *words]
     finished = subprocess.run(command, env=environment(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    check(not finished.returncode, f"status {finished.returncode}: {(finished.stdout + finished.stderr)[-3000:]}")
+    last_call = finished.stderr[finished.stderr.rfind("\ncall ") :]
+    check(not finished.returncode, f"status {finished.returncode}: {finished.stdout[-2000:]}{last_call[:3000]}")
     return finished.stdout
 
 
-def in_sanitised(module: Path, words: list[str]) -> int:
-    """Run the tests or the fuzz in this process, with a module in the place of the installed one."""
+def main(module: Path, words: list[str]) -> int:
     load(module)
     if words == ["tests"]:
         return int(pytest.main(["-q", "-p", "no:cacheprovider", "-o", "addopts=", *TESTS]))
@@ -152,4 +118,4 @@ def in_sanitised(module: Path, words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(in_sanitised(Path(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -63,7 +63,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
-def run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+def run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with both outputs as one."""
     return subprocess.run(
         words,
@@ -74,11 +74,10 @@ def run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str
         text=True,
         timeout=LIMIT,
         check=False,
-        **options,
     )
 
 
-def start(words: Sequence[str], log: Path, **options: Any) -> "subprocess.Popen[bytes]":
+def start(words: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
     """Start a command in a process group of its own, with both outputs added to a file."""
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -88,7 +87,6 @@ def start(words: Sequence[str], log: Path, **options: Any) -> "subprocess.Popen[
             stdout=output,
             stderr=output,
             start_new_session=True,
-            **options,
         )
 
 

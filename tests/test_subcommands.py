@@ -149,7 +149,8 @@ def test_a_reader_that_left_is_no_traceback() -> None:
     assert "BrokenPipe" not in ended.stderr
 
 
-SMALL = {"prepare": ["numpy"], "significance": ["numpy", "sacrebleu"]}  # whose import takes a fifth of a second
+# What their --help does import: a fifth of a second
+SMALL = {"prepare": ["numpy"], "sample": ["numpy"], "significance": ["numpy", "sacrebleu"]}
 HELPS = [["--help"], ["--version"], *([row.name, "--help"] for row in cli.SUBCOMMANDS if row.name not in SMALL)]
 
 

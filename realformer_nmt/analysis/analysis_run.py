@@ -4,16 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import torch
 from fairseq.models import BaseFairseqModel
 from msgspec.structs import replace
 
-from realformer_nmt.analysis import attention_pass, depth, loaded_model, sentence
+from realformer_nmt.analysis import depth, loaded_model, sentence
 from realformer_nmt.analysis.analyse import AnalyseRequest
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord, DepthFigures, SentenceTokens
 from realformer_nmt.analysis.figures import depth_figures, lines, matrices, violins
 from realformer_nmt.analysis.figures.lines import Line
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.analysis.loaded_model import LoadedModel
+from realformer_nmt.analysis.measures import heads
 from realformer_nmt.analysis.measures.heads import UNIT, Chain, Heads
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.analysis.text_readers import Reader, reader
@@ -49,10 +51,10 @@ def run(request: AnalyseRequest) -> int:
     origin = stage.new_origin()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
     measured = {name: measure(request, data, readers[name], name, line) for name in paths}
-    heads = {name: model.heads for name, model in measured.items()}
+    by_name = {name: model.heads for name, model in measured.items()}
     depths = {name: model.record.depth for name, model in measured.items()}
     sentences = {name: model.sentence for name, model in measured.items() if model.sentence}
-    files = write(drawings(heads) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
+    files = write(drawings(by_name) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
     record = AnalysisRecord(
         models=[model.record for model in measured.values()],
         figures=[file.name for file in files],
@@ -78,16 +80,20 @@ def measure(request: AnalyseRequest, data: Path, reader: Reader, name: str, line
     links = reader.links(request.alignment, read) if request.alignment else None
     model = loaded_model.load(name, reader.path, inspection.build_any)
     loaded_model.check_dictionaries(model, data, *read.dictionaries)
-    model.model.to(attention_pass.device(request.cpu))
+    model.model.to("cuda" if torch.cuda.is_available() and not request.cpu else "cpu")
     sentence = None if line is None else reader.sentence(model.model, read, line)
     text = read.within(model.model.max_positions())
-    heads = attention_pass.attention(model, text, links)
+    measured = heads.measure(model, text, links)
     layers = depth.study(model, text.sample(depth.SENTENCES))
-    return MeasuredModel(analysed(model, len(text.indices), heads, layers, sentence), heads, sentence)
+    return MeasuredModel(analysed(model, len(text.indices), measured, layers, sentence), measured, sentence)
 
 
 def analysed(
-    model: LoadedModel[BaseFairseqModel], sentences: int, heads: Heads, layers: DepthFigures, sentence: Sentence | None
+    model: LoadedModel[BaseFairseqModel],
+    sentences: int,
+    attention: Heads,
+    layers: DepthFigures,
+    sentence: Sentence | None,
 ) -> AnalysedModel:
     """Return the record of one model; choices that its checkpoint does not have stay unset."""
     record = AnalysedModel(
@@ -96,7 +102,7 @@ def analysed(
         arch=inspection.arch_of(model.options),
         updates=model.updates,
         sentences=sentences,
-        attention=heads.record(),
+        attention=attention.record(),
         depth=layers,
         sentence=SentenceTokens(source=sentence.source, target=sentence.target) if sentence else None,
     )
@@ -112,10 +118,10 @@ def stage_of(request: AnalyseRequest, paths: Mapping[str, Path], files: Mapping[
     return Stage("analyse", request.folder / RECORD, settings, inputs)
 
 
-def drawings(heads: Mapping[str, Heads]) -> dict[str, Drawing]:
+def drawings(models: Mapping[str, Heads]) -> dict[str, Drawing]:
     results = {}
     for chain in CHAINS:
-        chains = {name: measured.chains[chain] for name, measured in heads.items() if chain in measured.chains}
+        chains = {name: measured.chains[chain] for name, measured in models.items() if chain in measured.chains}
         if not chains:
             continue
         entropies = {name: chain.entropy for name, chain in chains.items()}

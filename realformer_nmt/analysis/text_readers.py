@@ -55,8 +55,13 @@ class OneTextReader(Reader):
             raise UserError(f"{self.path} is of --task {task}: allowed are {allowed}; give a model of one of these")
         return one_text.read(resolve_name(kind), self.path, settings, side, data, subset).sample(most)
 
-    def sentence(self, model: Any, read: Any, line: str) -> Sentence:
-        return study_one_text(model, read, line)
+    def sentence(self, model: Any, read: OneText, line: str) -> Sentence:
+        """Return the attention of the model while it reads the sentence."""
+        tokens = read.tokens(line)
+        sentence.check_room(tokens.size(1), model.max_positions())
+        words = [read.dictionaries[0][number] for number in tokens[0].tolist()]
+        layers = sentence.attention_by_chain(model, Batch([0], {read.side: tokens}, tokens))
+        return Sentence(words, [], {chain: SentenceAttention(words, words, heads) for chain, heads in layers.items()})
 
     def links(self, file: Path, _read: Text) -> list[alignment.Links]:
         raise UserError(f"--alignment {file} is of a translation, and {self.path} does not translate: leave it out")
@@ -70,12 +75,3 @@ def reader(path: Path) -> Reader:
 
 def kind_of(state: Checkpoint) -> str | None:
     return presets.kind_of(inspection.arch_of(checkpoint_fields.options(state)))
-
-
-def study_one_text(model: Any, text: OneText, line: str) -> Sentence:
-    """Return the attention of a model of a single stack, which reads the sentence."""
-    tokens = text.tokens(line)
-    sentence.check_room(tokens.size(1), model.max_positions())
-    words = [text.dictionaries[0][number] for number in tokens[0].tolist()]
-    layers = sentence.attention_by_chain(model, Batch([0], {text.side: tokens}, tokens))
-    return Sentence(words, [], {chain: SentenceAttention(words, words, heads) for chain, heads in layers.items()})

@@ -1,10 +1,8 @@
 """The recipe of `realformer-nmt run`: the requests of one training, as of a grid's cell, one after the other."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import Request
@@ -51,8 +49,7 @@ def with_needed_fresh(stage: Request) -> Request:
 
 
 def with_fresh(stage: StageRequest, fresh: bool) -> StageRequest:
-    options: dict[str, Any] = {"fresh": fresh}
-    return replace(stage, **options)
+    return type(stage)(**{**stage.as_options(), "fresh": fresh})
 
 
 def start(stage: Request) -> None:

@@ -48,23 +48,13 @@ class LoadedRun(NamedTuple):
     members: Sequence[SourceCheckpoint] = ()  # what the checkpoint was averaged or exported from
 
     @property
-    def dictionaries(self) -> tuple[Path, Path]:
-        source, target = dictionaries(self.corpus)
-        return source, target
-
-    @property
-    def subwords(self) -> list[Path]:
-        """Files of the subword method."""
-        return subwords(self.corpus)
-
-    @property
     def tokenizer_model(self) -> Path | None:
         """File that transformers' MarianTokenizer reads, if the subword method has one."""
         name = METHODS[self.corpus.subwords].marian_model
-        return next((file for file in self.subwords if file.name == name), None)
+        return next((file for file in subwords(self.corpus) if file.name == name), None)
 
     def copy_words(self, folder: Path) -> None:
-        for file in (*self.dictionaries, *self.subwords):
+        for file in (*dictionaries(self.corpus), *subwords(self.corpus)):
             shutil.copyfile(file, folder / file.name)
 
     def copy_program(self, program: ModuleType, folder: Path) -> None:
@@ -89,7 +79,7 @@ def load(model: Path, options: CorpusOptions) -> LoadedRun:
     check_plain_attention(path, loaded.options)
     members = origins.sources(path, state)
     source = LoadedRun(path, loaded.model, loaded.options, loaded.updates or 0, corpus, origin, members)
-    loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, source.dictionaries))
+    loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, dictionaries(corpus)))
     return source
 
 
@@ -127,7 +117,7 @@ def check_subwords(corpus: TextPipeline) -> None:
 
 
 def config(source: LoadedRun) -> dict[str, object]:
-    words = [dictionary(file) for file in source.dictionaries]
+    words = [dictionary(file) for file in dictionaries(source.corpus)]
     symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
     limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
     special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}

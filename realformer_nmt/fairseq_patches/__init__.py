@@ -12,7 +12,7 @@ from realformer_nmt.fairseq_patches.checkpoints import (
     safe_loading,
     save_dir_lock,
 )
-from realformer_nmt.fairseq_patches.data import batch_shapes, batches, data_bin, dictionary_checks, numpy_names
+from realformer_nmt.fairseq_patches.data import batch_shapes, batches, data_bin, dictionary_checks
 from realformer_nmt.fairseq_patches.decoding import shortlist
 from realformer_nmt.fairseq_patches.messages import error_line, quiet, time_left
 from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
@@ -55,7 +55,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     data_bin.check_datasets,
     data_bin.check_targets,
     dictionary_checks.remember_dictionaries,
-    numpy_names.name_whole_numbers,
+    batches.name_whole_numbers,
     batch_shapes.leave_lengths_as_they_are,
     batch_shapes.train_on_few_shapes,
     batch_shapes.count_no_fillers,
@@ -68,7 +68,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     checkpoint_files.save_atomically,
     checkpoint_files.copy_atomically,
     checkpoint_files.refuse_a_missing_save_dir,
-    checkpoint_files.refuse_options_that_name_no_file,
     checkpoint_files.continue_a_finetuning,
     resume_checks.refuse_to_begin_again,
     resume_checks.resume_from_a_complete_checkpoint,

@@ -1,6 +1,6 @@
 """Masked language models (BERT, RoBERTa): a single encoder with a head for each task.
 
-The heads for masked_lm and sentence_prediction are fairseq's; that for question_answering is span_head.py.
+The heads for masked_lm and sentence_prediction are fairseq's.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any
 
+import torch
 from fairseq import hub_utils, utils
 from fairseq.data import Dictionary
 from fairseq.models import register_model
@@ -25,7 +26,6 @@ from realformer_nmt.model.models.profiled_model import ProfiledModel
 from realformer_nmt.model.presets import KINDS
 from realformer_nmt.model.scaling import Gains
 from realformer_nmt.single_stack.single_stack import check_room, of_side
-from realformer_nmt.single_stack.span_head import SpanHead
 
 HEADS_TOO = {"load_checkpoint_heads": True}
 DECODERS_OWN = ("decoding_precision", "share_decoder_input_output_embed")
@@ -44,6 +44,26 @@ OF_HEADS = {
     "untie_weights_roberta": (bool, _option(False, "a matrix of its own for the predicted words")),
     "load_checkpoint_heads": (bool, _option(False, "build the classification heads that a checkpoint has")),
 }
+
+
+class SpanHead(nn.Linear):
+    """Logits of the answer's start and end for each position (Devlin et al. 2019, section 4.2).
+
+    An answer lies in the context; the first position stands for no answer.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, 2)
+        nn.init.normal_(self.weight, std=0.02)
+        nn.init.zeros_(self.bias)
+
+    def logits(self, features: Tensor, lengths: Tensor, context: Tensor) -> Tensor:
+        """Return the logits, B x T x 2, of features B x T x C; a context is from `context` to before </s>."""
+        indices = torch.arange(features.size(1), device=features.device)
+        within = (indices >= context[:, None]) & (indices < lengths[:, None] - 1)
+        possible = within | (indices == 0)
+        logits: Tensor = self(features)  # B x T x 2
+        return logits.float().masked_fill(~possible[..., None], -torch.inf)
 
 
 class SentenceEncoder(Encoder):

@@ -12,7 +12,7 @@ from programs import argv
 from programs.program import realformer_nmt
 from tiny_models import analysed, saved
 
-from realformer_nmt.analysis import analysis_run, attention_pass, loaded_model
+from realformer_nmt.analysis import analysis_run, loaded_model
 from realformer_nmt.analysis.analyse import AnalyseRequest
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.checkpoints import model_in_run
@@ -125,7 +125,7 @@ def test_a_foreign_file_in_place_of_a_figure_is_refused_before_a_model_is_measur
 ) -> None:
     name = "sentence_decoder_1.svg"
     (tmp_path / name).write_text("mine")
-    monkeypatch.setattr(attention_pass, "attention", None)  # a call would raise TypeError
+    monkeypatch.setattr(analysis_run, "measure", None)  # a call would raise TypeError
     request = argv.read(AnalyseRequest, models / "pre.pt", "--output", tmp_path, "--sentence", "a b", "--cpu")
     with pytest.raises(UserError, match=f"{name} exists, and nothing says that `realformer-nmt analyse` wrote it"):
         request.run()

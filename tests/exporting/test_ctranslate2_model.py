@@ -47,30 +47,6 @@ def test_it_writes_what_ours_writes(case: str, tmp_path: Path, toy_corpus: Path)
     assert len(set(map(tuple, hypotheses))) > 2
 
 
-def test_its_beam_search_finds_the_same_with_the_same_probabilities(
-    tmp_path: Path, toy_corpus: Path, user_dir: Path
-) -> None:
-    """It divides by what may end at once where fairseq does not, so here any sentence may."""
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "deepnorm_tiny", margin=0.4)
-    expected = exportable.several(checkpoint, toy_corpus, user_dir)
-    results = engine(exported(checkpoint, toy_corpus, tmp_path / "exported")).translate_batch(
-        [text.split() for text in texts(toy_corpus)],
-        **{"beam_size": 3, "num_hypotheses": 3, "return_scores": True},
-        **{"min_decoding_length": 0, "max_decoding_length": LONGEST},
-    )
-    compared = 0
-    for result, both in zip(results, expected, strict=True):
-        if exportable.at_ends(both):
-            written = [" ".join(pieces) for pieces in result.hypotheses]
-            scores = {text: exportable.whole(score, text) for text, score in zip(written, result.scores, strict=True)}
-            assert max(scores, key=scores.__getitem__) == max(both, key=both.__getitem__)
-            shared = scores.keys() & both.keys()
-            assert len(shared) > 1
-            assert [scores[text] for text in shared] == pytest.approx([both[text] for text in shared], abs=1e-2)
-            compared += 1
-    assert compared > 40
-
-
 def test_in_int8_it_is_smaller_and_nearly_the_same(
     tmp_path: Path, toy_corpus: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

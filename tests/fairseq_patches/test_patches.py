@@ -3,14 +3,13 @@
 A test of a stock answer that fails has good news: upstream no longer needs the fix that it names.
 """
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from fixture_types import Command, Once
+from fixture_types import Command
 from programs.stock_runs import TINY
 
 from realformer_nmt.fairseq_patches.messages import quiet
@@ -27,14 +26,7 @@ ANSWERS = {  # probe: patch, stock fairseq's answer, the patched one's
 }
 
 
-class Run(NamedTuple):
-    log: str
-    stderr: str
-    folder: Path
-
-
 Answers = Callable[[str], dict[str, Any]]
-Runs = Callable[[str], Run]
 
 
 @pytest.mark.parametrize("probe", ANSWERS)
@@ -51,37 +43,25 @@ def test_stock_fairseq_still_needs_the_patch(compat_answers: Answers, probe: str
     )
 
 
-@pytest.fixture(scope="session")
-def run(once: Once, fairseq: Command, toy_corpus: Path, user_dir: Path) -> Runs:
-    """run("stock" or "patched") -> 30 updates, one into the second epoch, with validation."""
-
-    def run(which: str) -> Run:
-        def train(folder: Path) -> None:
-            plug_in = ("--user-dir", user_dir) if which == "patched" else ()
-            done = fairseq(
-                *("train", toy_corpus, *plug_in, *TINY, "--max-tokens-valid", 4000, "--max-update", 30),
-                *("--save-dir", folder),
-            )
-            (folder / "run.json").write_text(json.dumps([done.stdout, done.stderr]))
-
-        folder = once(f"compat_run_{which}", train)
-        return Run(*json.loads((folder / "run.json").read_text()), folder)
-
-    return run
+def errors_of_training(fairseq: Command, corpus: Path, folder: Path, *options: object) -> str:
+    """Return what 30 updates with a validation write to stderr."""
+    updates = ("--max-tokens-valid", 4000, "--max-update", 30)
+    return fairseq("train", corpus, *TINY, *updates, *options, "--save-dir", folder).stderr
 
 
-def test_training_says_nothing_but_its_log(run: Runs) -> None:
-    assert run("patched").stderr == ""
+def test_training_says_nothing_but_its_log(fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
+    assert errors_of_training(fairseq, toy_corpus, tmp_path, "--user-dir", user_dir) == ""
 
 
 @pytest.mark.stock
-def test_stock_fairseq_still_says_what_nobody_can_act_on(run: Runs) -> None:
+def test_stock_fairseq_still_says_what_nobody_can_act_on(fairseq: Command, toy_corpus: Path, tmp_path: Path) -> None:
     not_always = {  # on many ranks only; not by torch 2.4; as a DeprecationWarning, which Python hides
         r"`broadcast_buffers` is deprecated",
         r"'pin_memory' argument is set as true but no accelerator is found",
         r"`torch\.jit\.script` is deprecated",
     }
-    unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, run("stock").stderr)}
+    stderr = errors_of_training(fairseq, toy_corpus, tmp_path)
+    unsaid = {message for _, message in quiet.UNACTIONABLE if not re.search(message, stderr)}
     assert unsaid <= not_always, "quieten_warnings need not filter these any more"
 
 

@@ -42,6 +42,14 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
         {"encoder_attention_pattern": "local", "score_source": "random+dot"},
         "--encoder-attention-pattern local needs .* --score-source random.dot has rows .*: use --score-source dot, or",
     ),
+    "negative reach": (
+        {"encoder_relative_positions": -1},
+        "--encoder-relative-positions -1 is not possible: pass 1 or more, or 0",
+    ),
+    "rows of a table by distance": (
+        {"encoder_relative_positions": 4, "score_source": "random+dot"},
+        "--encoder-relative-positions 4 needs scores of queries and keys alone, and --score-source random",
+    ),
     "overflow": (
         {"residual_topology": "pre", "residual_scaling": "deepnorm", "encoder_layers": 60, "decoder_layers": 12},
         "deepnorm multiplies it by 2.63 in each of the encoder's 120 sub-layers.*use .*post or dual",

@@ -1,8 +1,7 @@
-"""On a GPU every family has the CPU's loss and gradients and waits for no value; in 16 bits it has them on both."""
+"""On a GPU every family has the CPU's loss and gradients; in 16 bits it has them on both."""
 
 import pytest
 import torch
-from gpu_measured import waits
 from tiny_models.representatives import every_family
 from tiny_models.tiny import PREVIOUS, SOURCE, build, opened, profiled
 from torch import Tensor
@@ -10,7 +9,6 @@ from torch import Tensor
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import ProjectedNLL
-from realformer_nmt.training.radam import RAdam
 
 PAD = 1
 TARGET = PREVIOUS.roll(-1, 1).masked_fill(PREVIOUS == PAD, PAD)
@@ -68,27 +66,6 @@ def test_each_precision_has_nearly_the_loss_of_fp64(family: str, device: str, dt
     loss, gradients = loss_and_gradients(model.to(device, dtype))
     torch.testing.assert_close(loss.double(), expected, rtol=8 * torch.finfo(dtype).eps, atol=0)
     assert all(gradient.isfinite().all() for gradient in gradients.values())
-
-
-@needs_gpu
-@every_family
-def test_no_training_step_waits_for_a_value(family: str) -> None:
-    model = trained_once(family, dropout=0.1, attention_dropout=0.1, activation_dropout=0.1).cuda()
-    vars(model).update(_profile_checked=True)  # ADMIN's profile is read once a training
-    source, previous, target = (words.cuda() for words in (SOURCE, PREVIOUS, TARGET))
-    updates = RAdam(model.parameters())
-
-    def step() -> Tensor:
-        features, _ = model(source, None, previous, features_only=True)
-        weight = model.decoder.output_projection.weight
-        loss, _ = ProjectedNLL.apply(features.flatten(0, 1), weight, target.flatten(), 0.1, PAD)
-        loss.backward()
-        updates.step()
-        updates.zero_grad()
-        return loss
-
-    assert [waits(step) for _ in range(7)] == [0] * 7  # the last are rectified
-    assert waits(lambda: step().item()) == 1
 
 
 @needs_gpu

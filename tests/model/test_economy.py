@@ -130,13 +130,9 @@ def addresses(decoding: Decoding) -> list[int]:
     return [tensor.data_ptr() for tensor in (*buffers, *values)]
 
 
-def test_caches_stay_where_they_are_when_no_beam_moves() -> None:
-    decoding, before = beams([0, 1, 2, 3, 4, 5])
-    assert addresses(decoding) == before
-
-
-def test_caches_stay_where_they_are_when_beams_move_within_sentences() -> None:
-    decoding, before = beams([1, 1, 3, 2, 4, 4])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [1, 1, 3, 2, 4, 4]], ids=str)
+def test_caches_stay_where_they_are_when_no_beam_moves_to_another_sentence(order: list[int]) -> None:
+    decoding, before = beams(order)
     layers = len(decoding.target)
     assert addresses(decoding) == before
     assert [len(source.held.parts[0]) for source in decoding.source if source.held] == [3] * layers  # not 6

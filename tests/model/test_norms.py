@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_models.tiny import PREVIOUS, SOURCE, build
+from tiny_models.tiny import build
 from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
@@ -87,13 +87,6 @@ def test_the_default_keeps_fairseqs_names_and_other_norms_stand_in_the_same_plac
 def test_the_norm_of_the_embeddings_is_of_the_same_kind() -> None:
     assert isinstance(build(norm="scale", layernorm_embedding=True).encoder.layernorm_embedding, ScaleNorm)
     assert isinstance(build(norm="dyt", residual_topology="peri").encoder.topology.embedding_norm, DynamicTanh)
-
-
-def test_without_norms_post_and_pre_ln_are_one() -> None:
-    outputs = [
-        build(residual_topology=topology, norm="none")(SOURCE, None, PREVIOUS)[0] for topology in ("post", "pre")
-    ]
-    torch.testing.assert_close(*outputs)
 
 
 def test_an_unknown_norm_and_a_stream_that_would_overflow_are_refused() -> None:

@@ -31,5 +31,5 @@ def test_a_kernel_that_trusts_its_caller_is_found(tmp_path: Path, monkeypatch: p
         (sources / path.name).write_text(text.replace(CHECK, "return;"), encoding="utf-8")
     built = native_build.build(tmp_path / "build", sources)
     monkeypatch.setattr(native_fuzzing, "build", lambda _folder: built)
-    with pytest.raises(FailedError, match=r"calls of kernels: (.|\n)*a short bias(.|\n)*heap-buffer-overflow"):
+    with pytest.raises(FailedError, match=r"call \d+, \w+(.|\n)*heap-buffer-overflow"):
         native_fuzzing.attack(tmp_path / "build", len(KNOWN))

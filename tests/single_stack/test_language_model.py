@@ -64,8 +64,3 @@ def test_it_is_as_long_as_a_sample_of_its_task(settings: dict[str, int], longest
 def test_another_dictionary_for_the_output_is_refused() -> None:
     with pytest.raises(OptionError, match="--output-dictionary-size 9 is not supported"):
         LanguageModel.build_model(options(**FAMILIES["post_ln"]), task(target=dictionary("abcde")))
-
-
-def test_samples_longer_than_a_synthesizers_tables_are_refused() -> None:
-    with pytest.raises(OptionError, match="--tokens-per-sample 12 is more than the 8 positions of the model"):
-        LanguageModel.build_model(options(**FAMILIES["synthesizer_random"] | {"score_length": 8}), task())

@@ -127,11 +127,6 @@ def test_impossible_betas_are_refused(betas: str, message: str) -> None:
         )
 
 
-def test_a_first_beta_of_1_never_moves() -> None:
-    with pytest.raises(ValueError, match=r"betas \(1.0, 0.98\).*\[0, 1\)"):
-        RAdam(parameters(), betas=(1.0, 0.98))
-
-
 def test_sparse_gradients_are_refused() -> None:
     parameter = torch.nn.Parameter(torch.zeros(4, 2))
     parameter.grad = torch.ones(4, 2).to_sparse()

@@ -8,13 +8,18 @@ import math
 import torch
 from msgspec.structs import replace
 from torch import Tensor
+from tqdm import tqdm
 
+from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.analysis_record import AttentionFigures, ChainFigures, HeadStatistics
 from realformer_nmt.analysis.hooks import CHAINS, CROSS
+from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures import alignment
 from realformer_nmt.analysis.measures.histogram import Distribution
 from realformer_nmt.analysis.measures.token_classes import TokenClasses
-from realformer_nmt.analysis.text import Batch
+from realformer_nmt.analysis.text import Batch, Text, to
+from realformer_nmt.checkpoints.inspection import Model
+from realformer_nmt.common.terminal import printable
 
 UNIT = "bits"
 LONGEST = 4096  # tokens: entropies reach up to log2 of it, 12 bits
@@ -109,3 +114,19 @@ class Heads:
         if self.aligned and self.aligned.has_links():
             chains[CROSS] = replace(chains[CROSS], alignment_error_rate=self.aligned.rate().tolist())
         return AttentionFigures(unit=UNIT, chains=chains)
+
+
+def measure(subject: LoadedModel[Model], text: Text, links: list[alignment.Links] | None) -> Heads:
+    """Measure the heads in one pass over the text, with a progress bar on a terminal."""
+    model = subject.model
+    device = next(model.parameters()).device
+    sizes = {name: (len(parts), parts[0].score_source.heads) for name, parts in hooks.chains(model).items()}
+    heads = Heads(sizes, TokenClasses(text.dictionaries, device), links)
+    bar = tqdm(desc=printable(f"attention of {subject.name}"), total=len(text.indices), unit="sentence", disable=None)
+    with bar, torch.no_grad(), hooks.attention(model, heads.see):
+        for batch in text.batches():
+            batch = to(batch, device)
+            heads.begin(batch)
+            model(**batch.inputs, features_only=True)
+            bar.update(len(batch.indices))
+    return heads

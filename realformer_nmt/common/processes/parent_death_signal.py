@@ -8,25 +8,16 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TypedDict
 
 PR_SET_PDEATHSIG = 1
 
 
-class PopenOptions(TypedDict, total=False):
-    """Options of subprocess.Popen."""
-
-    preexec_fn: Callable[[], object]
-
-
-def dependent_child_options() -> PopenOptions:
-    """Return the options of subprocess.Popen for a child that dies with this process; on Linux only.
+def dependent_child() -> Callable[[], object] | None:
+    """Return the preexec_fn of a subprocess.Popen that dies with this process, and None where that is not Linux.
 
     An orphan would go on writing into the files of the next run.
     """
-    if sys.platform != "linux":
-        return {}
-    return {"preexec_fn": partial(_die_with, os.getpid(), ctypes.CDLL(None).prctl)}
+    return partial(_die_with, os.getpid(), ctypes.CDLL(None).prctl) if sys.platform == "linux" else None
 
 
 def die_with_parent() -> None:

@@ -14,24 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed_folder
-from realformer_nmt.common.files.records import Fingerprint, Origin, StageRecord, StepRecord
+from realformer_nmt.common.files.records import Origin, StageRecord, StepRecord
 from realformer_nmt.common.stages.stage import Stage
 
 SomeStep = TypeVar("SomeStep", bound=StepRecord)
 RECORDS = "stages"  # folder of the records, in the folder that the steps fill
-
-
-class BegunRecord(Struct, frozen=True, kw_only=True):
-    """Settings and inputs of a stage that has begun."""
-
-    settings: dict[str, object]
-    inputs: dict[str, Fingerprint]
 
 
 def begun_record(folder: Path) -> Path:
@@ -63,12 +55,11 @@ class SteppedStage(Stage):
         before = status.record if has_done_step else None
         origin = replace(self.origin(before), versions={})  # each record of a step could have others
         if before is None or origin != before.made_from:
-            records.write(self.record, BegunRecord(settings=origin.settings, inputs=origin.inputs))
+            records.write(self.record, origin)
         return origin
 
     def read(self) -> StageRecord:
-        begun = records.read(self.record, BegunRecord, self.hint)
-        return StageRecord(made_from=Origin(settings=begun.settings, inputs=begun.inputs))
+        return StageRecord(made_from=records.read(self.record, Origin, self.hint))
 
     def differences(self, before: StageRecord) -> list[str]:
         """Return a message for each setting and each input that has changed, is new or is not named any more."""

@@ -99,11 +99,12 @@ def scored_on(
 ) -> SubsetTable:
     """Build the table of one test set, on which the cells `scored` are done."""
     first = first_of(runs)
+    names = dict.fromkeys(name for run in runs if run for name in run.scores)
     rows = summary.rows(cell_results, scored, grid.drawn, baseline(grid))
     return SubsetTable(
         subset=subset,
         lines=none_if_unset(first.lines),
-        metrics=[scored_column(name, label, runs) for name, label in labels(runs).items()],
+        metrics=[scored_column(name, runs) for name in names],
         rows=best.mark(rows, scored, grid.drawn),
     )
 
@@ -113,19 +114,10 @@ def first_of(runs: Sequence[RunRecord | None]) -> RunRecord:
     return next((run for run in runs if run), RunRecord())
 
 
-def labels(runs: Sequence[RunRecord | None]) -> dict[str, str]:
-    """Return the label of each metric that any cell is scored in, as the first of these cells has it."""
-    by_metric: dict[str, str] = {}
-    for run in filter(None, runs):
-        for name, score in run.scores.items():
-            by_metric.setdefault(name, score.metric)
-    return by_metric
-
-
-def scored_column(metric: str, label: str, runs: Sequence[RunRecord | None]) -> MetricColumn:
+def scored_column(metric: str, runs: Sequence[RunRecord | None]) -> MetricColumn:
     """Return the column of a metric; it has several signatures where the seeds mask other words."""
     signatures = [run.scores[metric].signature for run in runs if run and metric in run.scores]
-    return replace(metric_column(metric), label=label, signature=", ".join(dict.fromkeys(signatures)))
+    return replace(metric_column(metric), signature=", ".join(dict.fromkeys(signatures)))
 
 
 def tuned(

@@ -121,21 +121,11 @@ def instead_of(path: Path, replaceable: bool) -> Path:
 
 
 def check_complete(path: Path) -> None:
+    """Check a checkpoint that an option names; fairseq silently trains from the start without one (trainer.py)."""
     reading.regular(path)
     damage = reading.damage(path)
     if damage is not None:
         raise UserError(f"{path} was cut off or damaged: {damage}. Give a complete checkpoint")
-
-
-@patch(checkpoint_utils, "load_checkpoint")
-def refuse_options_that_name_no_file(original: Original, cfg: Any, trainer: Trainer, **options: Any) -> Any:
-    """Refuse a --restore-file or --finetune-from-model that is no file: fairseq silently trains from the start
-    (trainer.py)."""
-    if cfg.restore_file != LAST and not trainer.checkpoint_suffix:
-        check_file("--restore-file", cfg.restore_file)
-    if cfg.finetune_from_model is not None and not Path(cfg.save_dir, LAST).is_file():
-        check_file("--finetune-from-model", cfg.finetune_from_model)
-    return original(cfg, trainer, **options)
 
 
 @patch(checkpoint_utils, "load_checkpoint")
@@ -159,12 +149,3 @@ def has_lost_its_last(folder: Path, model: Path) -> bool:
     if os.path.lexists(folder / LAST) or model.resolve().parent == folder.resolve():
         return False
     return integrity.newest(folder.glob("checkpoint*.pt")) is not None
-
-
-def check_file(option: str, path: str) -> None:
-    if PathManager.path_requires_pathmanager(path):
-        return
-    try:
-        reading.regular(Path(path))
-    except UserError as error:
-        raise UserError(f"{option} {error}, or leave the option out to train from the start") from error

@@ -5,6 +5,7 @@ import contextlib
 import multiprocessing
 import queue
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,12 @@ from torch.utils.data._utils import worker
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.patch import Original, patch
+
+
+def name_whole_numbers() -> None:
+    """Provide numpy.compat.long for --sample-break-mode eos: fairseq needs it, and numpy no longer has it."""
+    if not hasattr(np, "compat"):
+        vars(np)["compat"] = SimpleNamespace(long=int)
 
 
 @patch(data_utils, "batch_by_size")

@@ -74,13 +74,13 @@ def make_dataset(
 def check_targets(original: Original, task: SentencePredictionTask, split: str, *args: Any, **kwargs: Any) -> Any:
     """Check a task's targets before the first update.
 
-    fairseq ends at the first wrong one, and waits for a pipe (tasks/sentence_prediction.py).
+    fairseq ends at the first wrong one (tasks/sentence_prediction.py).
     """
     data, classes = Path(task.cfg.data), task.cfg.num_classes
     for inner in ("input1", "label"):
         check_as_many(data, split, inner)
     if task.cfg.regression_target:
-        check_numbers(data, split, classes)  # a text file, which fairseq reads as a whole
+        check_numbers(data, split, classes)
     dataset = original(task, split, *args, **kwargs)
     if not task.cfg.regression_target:
         check_classes(data, split, task.label_dictionary.nspecial, classes)

@@ -33,7 +33,7 @@ def end_with_one_line() -> None:
 def shorten(program: str) -> None:
     """Print errors in one line. The exit status stays 1; LOGLEVEL=DEBUG, fairseq's own switch, shows the traceback."""
     standard_streams.make_usable()
-    if debugging():
+    if os.environ.get("LOGLEVEL", "").upper() == "DEBUG":
         return
 
     def one_line(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
@@ -49,10 +49,6 @@ def shorten(program: str) -> None:
     logging.getLogger("fairseq.dataclass.utils").setLevel(logging.CRITICAL)
     if HydraConfig.initialized():
         leave_errors_to_python()
-
-
-def debugging() -> bool:
-    return os.environ.get("LOGLEVEL", "").upper() == "DEBUG"
 
 
 def leave_errors_to_python() -> None:

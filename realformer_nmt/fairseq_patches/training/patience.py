@@ -37,8 +37,6 @@ def resume_with_the_patience(
     extra_state = original(trainer, filename, reset_optimizer, *args, **kwargs)
     resumes = extra_state and not reset_optimizer and not kwargs.get("reset_meters")
     for counts in counters():
-        for name in COUNTED:
-            counts.pop(name, None)  # of an earlier training in this process
         counts.update(extra_state.get(ENTRY, {}) if resumes else {})
     return extra_state
 

@@ -21,23 +21,20 @@ class Weight(NamedTuple):
 @patch(FP16Optimizer, "_sync_fp16_grads_to_fp32")
 def copy_gradients_together(original: Original, optimizer: Any) -> None:
     """Copy all gradients of 16 bits to fp32 in one call. fairseq makes a call per weight."""
-    weights = trained(optimizer) if optimizer._needs_sync else []
+    weights = trained(optimizer)
     pairs = [(low.grad, gradient) for low, _, gradient in weights if low.grad is not None and gradient is not None]
-    if weights and len(pairs) == len(weights):
+    if optimizer._needs_sync and len(pairs) == len(weights):
         torch._foreach_copy_([gradient for _, gradient in pairs], [low for low, _ in pairs])
         optimizer._needs_sync = False
     original(optimizer)  # which copies what is not copied yet
 
 
 @patch(FP16Optimizer, "_sync_fp32_params_to_fp16")
-def copy_weights_together(original: Original, optimizer: Any) -> None:
+def copy_weights_together(_: Original, optimizer: Any) -> None:
     """Copy all weights back to 16 bits in one call. fairseq makes a call per weight."""
     weights = trained(optimizer)
-    if weights:
-        with torch.no_grad():
-            torch._foreach_copy_([weight.low for weight in weights], [weight.high for weight in weights])
-    else:
-        original(optimizer)
+    with torch.no_grad():
+        torch._foreach_copy_([weight.low for weight in weights], [weight.high for weight in weights])
 
 
 @patch(FP16Optimizer, "zero_grad")
@@ -55,24 +52,14 @@ def clear_gradients_together(original: Original, optimizer: Any) -> None:
 
 
 def trained(optimizer: Any) -> list[Weight]:
-    """Return the weights; none where some are frozen, or where fairseq keeps them in another way."""
+    """Return the weights; with --fp16 their copies lie in one tensor, one after the other."""
     lows, copies = optimizer.fp16_params, optimizer.fp32_params
-    if not all(low.requires_grad for low in lows) or isinstance(copies, Tensor):
-        return []
     if not isinstance(copies, dict):
         return [Weight(low, high, high.grad) for low, high in zip(lows, copies, strict=True)]
-    on = {device: [low for low in lows if low.device.index == device] for device in copies}
-    return [weight for device, flat in copies.items() for weight in views(flat, on[device])]
-
-
-def views(flat: Tensor, lows: list[Tensor]) -> list[Weight]:
-    """Return the weights of a flat copy, which lie in it one after the other."""
+    (flat,) = copies.values()  # of the device
     sizes = [low.numel() for low in lows]
-    gradients = flat.grad.split(sizes) if flat.grad is not None else [None] * len(lows)
-    return [
-        Weight(low, high.view_as(low), gradient if gradient is None else gradient.view_as(low))
-        for low, high, gradient in zip(lows, flat.detach().split(sizes), gradients, strict=True)
-    ]
+    parts = zip(lows, flat.detach().split(sizes), flat.grad.split(sizes), strict=True)
+    return [Weight(low, high.view_as(low), gradient.view_as(low)) for low, high, gradient in parts]
 
 
 def measure_gradients_together() -> None:

@@ -18,7 +18,7 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import writing
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import Fingerprint
-from realformer_nmt.common.processes.parent_death_signal import dependent_child_options
+from realformer_nmt.common.processes.parent_death_signal import dependent_child
 from realformer_nmt.common.stages.provenance import fingerprint
 from realformer_nmt.common.stages.stage import AGAIN, Stage
 from realformer_nmt.common.stages.versions import versions
@@ -96,7 +96,7 @@ class Training:
         self._write(argv, complete=False)
         command = runnable(going_on(argv, self.folder / CHECKPOINTS))
         environment = trackers.environment(self.folder)
-        process = subprocess.Popen(command, env=environment, **dependent_child_options())
+        process = subprocess.Popen(command, env=environment, preexec_fn=dependent_child())
 
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)

@@ -11,8 +11,9 @@ from msgspec import to_builtins
 from texts.text_corpora import PLACED, SENTENCES
 from tiny_models import saved
 
-from realformer_nmt.analysis import attention_pass, depth, loaded_model
+from realformer_nmt.analysis import depth, loaded_model
 from realformer_nmt.analysis.analysis_record import LayerFigures
+from realformer_nmt.analysis.measures.heads import measure
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.common.errors import UserError
@@ -59,7 +60,7 @@ def test_everything_is_measured_of_the_encoder(model_and_data: tuple[Path, Path]
     path, data = model_and_data
     checkpoint, text_reader = loaded_model.load("model", path, inspection.build_any), reader(path)
     read = text_reader.read(data, "valid", 6)
-    attention = attention_pass.attention(checkpoint, read, None).record()
+    attention = measure(checkpoint, read, None).record()
     assert list(attention.chains) == ["encoder"]
     by_depth = depth.study(checkpoint, read)
     states = to_builtins([by_depth.start, by_depth.checkpoint])

@@ -18,9 +18,10 @@ from scipy.stats import entropy
 from tiny_models import analysed, saved
 from torch.nn.functional import cross_entropy
 
-from realformer_nmt.analysis import attention_pass, claims, depth, loaded_model
+from realformer_nmt.analysis import claims, depth, loaded_model
 from realformer_nmt.analysis.analysis_record import AnalysedModel, AnalysisRecord, SentenceTokens
 from realformer_nmt.analysis.figures import depth_figures
+from realformer_nmt.analysis.measures.heads import measure
 from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.common.files.records import read as read_record
@@ -44,7 +45,7 @@ def records(texts: Path) -> dict[str, AnalysedModel]:
 def measured(texts: Path, path: Path) -> AnalysedModel:
     checkpoint = loaded_model.load(path.stem, path, inspection.build_any)
     read = reader(path).read(texts / "data-bin", "valid", 9999)
-    heads = attention_pass.attention(checkpoint, read, None).record()
+    heads = measure(checkpoint, read, None).record()
     return AnalysedModel(name=path.stem, arch=None, attention=heads, depth=depth.study(checkpoint, read))
 
 

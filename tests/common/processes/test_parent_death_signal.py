@@ -10,9 +10,9 @@ from programs.stopped import go_on_and_end, wait_until_stopped
 
 SUBPROCESS = """
 import subprocess, sys
-from realformer_nmt.common.processes.parent_death_signal import dependent_child_options
+from realformer_nmt.common.processes.parent_death_signal import dependent_child
 stop = "import os, signal; print(os.getpid(), flush=True); os.kill(os.getpid(), signal.SIGSTOP); input()"
-subprocess.Popen([sys.executable, "-c", stop], stdin=subprocess.PIPE, **dependent_child_options())
+subprocess.Popen([sys.executable, "-c", stop], stdin=subprocess.PIPE, preexec_fn=dependent_child())
 input()
 """
 MULTIPROCESSING = """

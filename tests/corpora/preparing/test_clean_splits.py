@@ -1,8 +1,5 @@
 """Counts, held-out validation data and raw texts of cleaned pairs, against an independent computation."""
 
-import tracemalloc
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -126,20 +123,3 @@ def test_processes_change_nothing(folder: Path) -> None:
         outputs.append([read(folder, name) for name in ("train", "valid", "valid.raw")])
     assert outputs[0] == outputs[1]
     assert len(outputs[0][0]) == sum(number % 11 <= 2 and number % 1000 != 999 for number in range(9001))
-
-
-def peak(folder: Path, number: int) -> int:
-    """The most bytes of Python that cleaning so many pairs takes at once."""
-    parts = {"train": (files(folder, "long", [("some words", "some more")] * number),), "valid": (), "test": ()}
-    tracemalloc.start()
-    write_texts(parts, plan(tokenised=True), 1, folder)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return most
-
-
-def test_memory_does_not_grow_with_the_corpus(folder: Path) -> None:
-    """The process measured has no other threads; the first call imports, and so does not count."""
-    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
-        _, less, more = pool.map(peak, [folder] * 3, (6_000, 6_000, 24_000))
-    assert more < 1.2 * less

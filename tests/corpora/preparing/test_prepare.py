@@ -152,19 +152,6 @@ def test_what_is_done_is_not_done_again(options: list[object], undisturbed: Path
     assert json.loads((undisturbed / "prepare.json").read_text("utf-8"))["workers"] == 1
 
 
-def test_files_of_the_users_stay_where_a_finished_prepare_is_run_again(
-    options: list[object], undisturbed: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(undisturbed, folder)
-    notes = [folder / name / file for name in ("text", "pieces") for file in ("notes.txt", "train.en")]
-    for file in notes:
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(file.name)
-    assert prepare(folder, options) == 0
-    assert [file.read_text() for file in notes] == [file.name for file in notes]
-
-
 def test_a_result_that_was_cut_off_is_noticed(
     options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,6 +223,7 @@ def test_a_result_that_was_removed_is_missed(
             ["--source", "en", "--target", "de", "--train", "a", "b", "--held-out", "9", "--archives", "absent"],
             "--archives absent: your own files have no archives; leave it out or give CORPUS",
         ),
+        (["--source", "en", "--target", "de", "--train", "a.de", "a.en", "--held-out", "9"], "swap the files, or the"),
         (["multi30k_en_de", "--min-length", "0"], "--min-length 0: allowed is 1 or more"),
         (["multi30k_en_de", "--workers", "0"], "allowed is 1 to 1,024"),
     ],

@@ -53,12 +53,6 @@ def test_another_training_begins_at_0(
     assert train.should_stop_early(CFG, 5.0)
 
 
-def test_a_second_training_in_a_process_begins_at_0(counter: dict[str, Any]) -> None:
-    counter.update(best=3.0, num_runs=2)
-    load(lambda *_, **__: None, None, "checkpoint_last.pt", reset_meters=False)
-    assert patience.train(lambda *_: "trained", CFG, None, None, None) == "trained"
-
-
 @pytest.mark.parametrize(("most", "counted", "result"), [(2, 2, "ended"), (3, 2, "trained"), (-1, 2, "trained")])
 def test_it_trains_on_with_a_larger_patience_alone(
     most: int, counted: int, result: str, counter: dict[str, Any]

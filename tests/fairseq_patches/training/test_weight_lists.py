@@ -66,19 +66,6 @@ def test_training_has_the_bits_of_fairseqs(unused: int | None, clip: float, form
         assert torch.equal(actual, expected)
 
 
-def test_weights_that_are_frozen_on_the_way_stay_as_fairseqs(form: tuple[str, ...]) -> None:
-    states = []
-    for kind in (FP16Optimizer, StockOptimizer):
-        trained = weights(5)
-        updates = optimiser(kind, trained, form)
-        step(updates, trained)
-        trained[4].requires_grad_(False)  # of a flat copy only the last leaves the others where they are
-        step(updates, trained, unused=4)
-        states.append(trained)
-    for actual, expected in zip(*states, strict=True):
-        assert torch.equal(actual, expected)
-
-
 @pytest.mark.parametrize(("kind", "same"), [(FP16Optimizer, True), (StockOptimizer, False)])
 def test_many_weights_take_as_many_calls_as_few(kind: type[FP16Optimizer], same: bool, form: tuple[str, ...]) -> None:
     def calls(number: int, act: Callable[[FP16Optimizer], object]) -> int:

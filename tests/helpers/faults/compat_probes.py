@@ -20,16 +20,10 @@ import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data import data_utils
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.distributed import utils as distributed_utils
 from fairseq.logging import progress_bar
+from fairseq.models.distributed_fairseq_model import DistributedFairseqModel
 from fairseq.optim import FP16Optimizer
-from faults.rank_probes import (
-    model_on_the_cpu,
-    spawn,
-    spawn_with_init_method,
-    spawn_with_port,
-    torchrun,
-    torchrun_with_world_size,
-)
 from torch import nn
 
 
@@ -126,6 +120,58 @@ def good_loads_and_bad_does_not_run() -> bool:
 def _load(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         return checkpoint_utils.torch.load(file, map_location="cpu")
+
+
+def model_on_the_cpu() -> str:
+    settings = argparse.Namespace(
+        tpu=False,
+        ddp_backend="pytorch_ddp",
+        device_id=0,
+        broadcast_buffers=False,
+        bucket_cap_mb=25,
+        ddp_comm_hook="none",
+        find_unused_parameters=False,
+        gradient_as_bucket_view=False,
+        heartbeat_timeout=-1,
+    )
+    return type(DistributedFairseqModel(settings, nn.Linear(2, 2), None, torch.device("cpu"))).__name__
+
+
+def _run_on(*extra: str, **environment: str) -> str:
+    """Return how call_main ran a command's main, if at all."""
+    parser = options.get_training_parser()
+    args = options.parse_args_and_arch(parser, ["data", "--arch", "transformer", "--optimizer", "sgd", *extra])
+    ran = []
+    os.environ.update(environment)
+    try:
+        distributed_utils.call_main(convert_namespace_to_omegaconf(args), lambda _: ran.append("alone"))
+    finally:
+        for name in environment:
+            del os.environ[name]
+    return ran[0] if ran else "success without training"
+
+
+LAUNCHED = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29600", "WORLD_SIZE": "2", "RANK": "0"}
+
+
+def torchrun() -> str:
+    return _run_on(**LAUNCHED)
+
+
+def torchrun_with_world_size() -> str:
+    return _run_on("--distributed-world-size", "2", **LAUNCHED)
+
+
+def spawn() -> str:
+    return _run_on("--distributed-world-size", "2")
+
+
+def spawn_with_init_method() -> str:
+    return _run_on("--distributed-world-size", "2", "--distributed-init-method", "tcp://localhost:29600")
+
+
+def spawn_with_port() -> str:
+    return _run_on("--distributed-world-size", "2", "--distributed-port", "29600")
 
 
 PROBES: tuple[Callable[[], Any], ...] = (

@@ -1,14 +1,11 @@
 """Models to export, which nobody trained: every weight is at random, biases and shortcuts too."""
 
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from programs import commands
-from programs.reports import parse
 from programs.runs import load_state
 from tiny_models import saved, tiny
 from torch import Tensor
@@ -59,28 +56,6 @@ def greedy(path: Path, data: Path, texts: list[str]) -> list[list[str]]:
     """The pieces that ours writes, LONGEST at most, if each is the most probable one."""
     model = translator.load(path, data=data, subwords="none", cpu=True)
     return [each[0].pieces for each in model.stream(texts, beam=1, max_len_b=LONGEST)]
-
-
-def several(path: Path, data: Path, user_dir: Path) -> list[dict[str, float]]:
-    """Return three hypotheses of beam search for each sentence of the test set, with the log of their probability."""
-    options = ("--cpu", "--num-workers", 0, "--beam", 3, "--nbest", 3, "--min-len", 0, "--max-len-b", LONGEST)
-    words = commands.fairseq("generate", data, "--user-dir", user_dir, "--path", path, *options)
-    done = commands.run(words)
-    assert done.returncode == 0, done.stderr
-    hypotheses = parse(done.stdout).hypotheses
-    return [
-        {each.text: whole(each.score * math.log(2), each.text) for each in hypotheses[at]} for at in sorted(hypotheses)
-    ]
-
-
-def whole(score: float, text: str) -> float:
-    """Return the score of a whole hypothesis from its score a token, the end being one."""
-    return score * (len(text.split()) + 1)
-
-
-def at_ends(hypotheses: Mapping[str, float]) -> bool:
-    """Return whether all hypotheses have ended by themselves: engines differ in how they end others."""
-    return max(len(text.split()) for text in hypotheses) < LONGEST
 
 
 def at_random(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

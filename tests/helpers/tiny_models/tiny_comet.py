@@ -5,14 +5,13 @@ Nothing of this package is imported: comet_parity.py makes the same models besid
 
 import io
 import json
-import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sentencepiece
 import torch
+from sentencepiece import sentencepiece_model_pb2
 
 WIDTH, LAYERS, POSITIONS = 16, 3, 40
 WORDS = ["\u2581", "\u2581Ein", "\u2581Mann", "\u2581A", "\u2581dog", "un", "der", "\u2581the", "an", "and", "ein"]
@@ -86,10 +85,7 @@ def write_encoder(folder: Path) -> None:
 
 
 def sentencepiece_model() -> bytes:
-    """Return a trained model with PIECES instead of its own, which differ from version to version.
-
-    It is a message of protobuf: field 1 is a piece {1: text, 2: score, 3: type}, fields 2 and 3 hold the settings.
-    """
+    """Return a trained model with PIECES instead of its own, which differ from version to version."""
     stream = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(["a b c d"] * 4),
@@ -99,31 +95,14 @@ def sentencepiece_model() -> bytes:
         hard_vocab_limit=False,
         minloglevel=2,
     )
-    settings = b"".join(field for number, field in fields(stream.getvalue()) if number in (2, 3))
-    special = [piece("<unk>", 0, 2), piece("<s>", 0, 3), piece("</s>", 0, 3)]
-    pieces = [piece(text, -len(PIECES) / len(text) - number / 100) for number, text in enumerate(PIECES)]
-    return b"".join(special + pieces) + settings
-
-
-def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and bytes of each field of a message whose fields all have a length."""
-    start = 0
-    while start < len(message):
-        at, size, shift = start + 1, 0, 0
-        while True:
-            size |= (message[at] & 127) << shift
-            at, shift = at + 1, shift + 7
-            if message[at - 1] < 128:
-                break
-        yield message[start] >> 3, message[start : at + size]
-        start = at + size
-
-
-def piece(text: str, score: float, kind: int = 1) -> bytes:
-    """Return field 1 of a model: a normal piece, or <unk> (kind 2), or a symbol (3)."""
-    coded = text.encode()
-    body = bytes([10, len(coded)]) + coded + b"\x15" + struct.pack("<f", score) + bytes([24, kind])
-    return bytes([10, len(body)]) + body
+    model = sentencepiece_model_pb2.ModelProto.FromString(stream.getvalue())
+    del model.pieces[:]
+    for text, kind in (("<unk>", 2), ("<s>", 3), ("</s>", 3)):  # an unknown subword, and symbols
+        model.pieces.add(piece=text, score=0, type=kind)
+    for number, text in enumerate(PIECES):
+        model.pieces.add(piece=text, score=-len(PIECES) / len(text) - number / 100, type=1)
+    serialised: bytes = model.SerializeToString()
+    return serialised
 
 
 def weights(settings: dict[str, Any], seed: int) -> dict[str, torch.Tensor]:

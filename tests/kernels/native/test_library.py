@@ -46,19 +46,6 @@ def test_a_module_of_older_sources_is_left_alone(monkeypatch: pytest.MonkeyPatch
     assert library.built.__wrapped__() is None
 
 
-@pytest.mark.skipif(library.library() is None, reason="no kernels were built, or the processor has no avx512_vnni")
-def test_arguments_are_given_by_their_names_in_their_order() -> None:
-    module, room = library.kernels(), torch.zeros(3)
-    for call, message in (
-        (lambda: module.enlarge(room), "enlarge: all arguments must be named"),
-        (lambda: module.enlarge(space=room), "enlarge: argument 1 must be named room"),
-        (lambda: module.enlarge(), "enlarge: argument 1 must be named room"),
-        (lambda: module.enlarge(room=room, other=1), "enlarge: 1 arguments are needed, 2 were given"),
-    ):
-        with pytest.raises(TypeError, match=rf"^{message}$"):
-            call()
-
-
 def test_a_call_without_kernels_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "built", lambda: None)
     with pytest.raises(RuntimeError, match=r"^there are no kernels to call: not built from these sources"):

@@ -5,10 +5,8 @@ import math
 import pytest
 import torch
 from test_attention_pattern import HEADS, PADDING, WIDTH, layers
-from tiny_models.masked import build
 from torch import Tensor
 
-from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.attention.attention import SelfAttention
 
 REACH, DEPTH = 2, WIDTH // HEADS
@@ -56,18 +54,3 @@ def test_outputs_and_gradients_are_those_of_the_formula(carry: str) -> None:
     for one, other in zip(gradients, expected_gradients, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
     assert all(bool(each.any()) for each in torch.autograd.grad(actual[0].sum(), keys))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"encoder_relative_positions": -1}, "--encoder-relative-positions -1 is not possible: pass 1 or more, or 0"),
-        (
-            {"encoder_relative_positions": 4, "score_source": "random+dot"},
-            "--encoder-relative-positions 4 needs scores of queries and keys alone, and --score-source random",
-        ),
-    ],
-)
-def test_what_cannot_be_is_refused(options: dict[str, object], message: str) -> None:
-    with pytest.raises(OptionError, match=message.replace("+", r"\+")):
-        build("post_ln", **options)

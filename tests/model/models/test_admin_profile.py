@@ -90,13 +90,6 @@ def test_the_authors_profile_of_other_models(options: dict[str, Any], checkpoint
     assert profile_of(model) == pytest.approx(by_stock(model, **options), rel=1e-6)
 
 
-def test_a_dual_stream_has_the_profile_of_post_ln_as_long_as_both_read_the_same() -> None:
-    """All the encoder's sub-layers do, and the decoder's up to its first look at what the encoder hands over."""
-    model = combination(("dual", *ADMIN[1:])).train()
-    model(SOURCE, None, PREVIOUS)
-    assert profile_of(model)[:6] == pytest.approx(by_stock(model)[:6], rel=1e-6)
-
-
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float16, 0.005), (torch.bfloat16, 0.04)])
 def test_half_precision_gives_the_same_profile_within_its_rounding(dtype: torch.dtype, tolerance: float) -> None:
     model = combination(ADMIN)

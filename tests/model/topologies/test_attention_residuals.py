@@ -1,12 +1,10 @@
-"""Attention residuals against their formula over three layers, and what they refuse."""
+"""Attention residuals against their formula over three layers; test_combinations.py has what they refuse."""
 
-import pytest
 import torch
 from formulas.topologies import BRANCHES, Pass, X, normalise
 from tiny_models.tiny import PREVIOUS, SOURCE, build
 from torch import Tensor
 
-from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals, DepthAttention
 
 
@@ -32,9 +30,3 @@ def test_it_starts_as_a_mean() -> None:
     named = {name: weights.get(name.replace(".input_norm", ""), value) for name, value in kimi.state_dict().items()}
     kimi.load_state_dict(named)
     torch.testing.assert_close(kimi(SOURCE, None, PREVIOUS)[0], pre(SOURCE, None, PREVIOUS)[0], rtol=1e-3, atol=1e-3)
-
-
-@pytest.mark.parametrize("scaling", ["admin", "deepnorm", "pro_res"])
-def test_without_shortcuts_nothing_can_weigh_them(scaling: str) -> None:
-    with pytest.raises(OptionError, match=f"attn_res has no shortcuts for --residual-scaling {scaling} to weigh: use "):
-        build(residual_topology="attn_res", residual_scaling=scaling)
