@@ -31,7 +31,6 @@ MISTAKES = """
     fairseq-train --restore-file cut.pt
     fairseq-train otherwords
     fairseq-train co:lon
-    fairseq-generate --path pipe
     fairseq-generate --lenpen nan
     fairseq-interactive --input latin1
     fairseq-preprocess --trainpref absent
