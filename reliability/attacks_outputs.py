@@ -44,7 +44,7 @@ CALLS = {  # by command and argument
         f"prepare --source en --target de --train {OWN} --valid {OWN} --folder out", *TEXTS, "valid.raw.de"
     ),
     "sample --folder": Call("sample prepared --share 0.5 --folder out", ("out", "out/prepare.json")),
-    "train --folder": _into(f"{TRAIN} --folder out", "train.json"),
+    "train --folder": Call(f"{TRAIN} --folder out", ("out", "out/train.json", "out/train.log", "out/checkpoints")),
     "train --aim-repo": _into(f"{TRAIN} --folder new --aim-repo out"),
     "average --output": Call("average good.pt --output out", ("out", "out.json")),
     "translate --output": _into(

@@ -70,3 +70,16 @@ def test_more_gpus_than_there_are_are_refused(tmp_path: Path, capsys: Any, toy_c
     )
     assert "--gpus 4096, but" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["dict.txt", "train.log"])
+def test_a_folder_with_files_of_others_is_left_as_it_is(
+    name: str, tmp_path: Path, capsys: Any, toy_corpus: Path
+) -> None:
+    file = tmp_path / "run" / name
+    file.parent.mkdir()
+    file.write_text("mine\n")
+    assert main(["train", *train_options(tmp_path, "--gpus", 0, data=toy_corpus)]) == 1
+    assert "name another --folder" in capsys.readouterr().err
+    assert [path.name for path in file.parent.iterdir()] == [name]
+    assert file.read_text() == "mine\n"

@@ -22,7 +22,7 @@ from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
 from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import corpora
-from realformer_nmt.protocols.running import expected_checkpoints, length_check, updates
+from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
 from realformer_nmt.protocols.running.carried_subwords import carried_counts
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.running.training_run import Training
@@ -35,6 +35,7 @@ def run(request: TrainRequest) -> int:
         print_command(request)
         return 0
     check_beginning(request)
+    run_folder.check_folder(request.folder)
     planned = PlannedTraining(request)
     cfg, machines = planned.cfg, planned.machines
     trackers.check_installed(cfg)
