@@ -22,7 +22,7 @@ MISTAKES = """
     fairseq-train --max-tokens 0
     fairseq-train --max-update 0 --max-epoch 0
     fairseq-train --encoder-attention-heads 7
-    fairseq-train --memory-efficient-fp16
+    fairseq-train --fp16
     fairseq-train --eval-bleu --eval-bleu-args {
     fairseq-train --arch realfomer
     fairseq-train --criterion ctc
