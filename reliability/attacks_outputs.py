@@ -64,7 +64,7 @@ CALLS = {  # by command and argument
         "run m.toml --layers 1 --archives archives --gpus 0 --folder out",
         ("out", *(f"out/data/{name}" for name in TEXTS)),
         shared=True,
-        announced="realformer-nmt prepare m.toml --folder out/data --subwords moses_bpe --archives archives\n",
+        announced="realformer-nmt prepare m.toml --folder out/data --archives archives --subwords moses_bpe\n",
     ),
     "compare --folder": _into(
         "compare grid.toml --gpus 0 --folder out",

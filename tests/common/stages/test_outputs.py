@@ -20,7 +20,7 @@ JSON_OF_USERS = {  # none is read by Python's json, or none says that it is a re
 
 def test_files_of_others_are_left_as_they_are(toy_corpus: Path, tmp_path: Path) -> None:
     checkpoint = saved.save(tmp_path / "good.pt", saved.state(toy_corpus))
-    assert attacks_outputs.refuse_all(toy_corpus, checkpoint, tmp_path / "current", 5) > 50
+    assert attacks_outputs.refuse_all(toy_corpus, checkpoint, tmp_path / "current", 4) > 50
 
 
 @pytest.mark.parametrize("content", JSON_OF_USERS.values(), ids=JSON_OF_USERS)
