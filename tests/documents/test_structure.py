@@ -9,8 +9,8 @@ from programs.program import REPOSITORY
 MOST = {
     "functions that take a Namespace": 3,  # where a command begins
     "untyped tables": 1,  # the options of a request, to build another with
-    "options of the commands": 187,
-    "argument parsers": 3,
+    "options of the commands": 183,
+    "argument parsers": 1,
     "searches in argv": 0,
     "files in the largest room": 17,
     "files that say a task's name": 1,
@@ -22,10 +22,10 @@ MOST = {
     "banned names beside the package": 0,
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
-    "lines of the package": 36_350,
-    "lines of tests": 41_650,
-    "lines of reliability": 4_850,
-    "lines of benchmarks": 2_050,
+    "lines of the package": 34_350,
+    "lines of tests": 36_550,
+    "lines of reliability": 3_150,
+    "lines of benchmarks": 2_160,
     "lines of tools": 505,
     "lines of tools/authors_code": 1_890,
     "lines of docs/results/scripts": 1_335,
