@@ -13,7 +13,7 @@ SIDES = ("encoder", "decoder")
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A row of the table; its tuple is empty, or its name None, where it has nothing of the kind."""
+    """A row of the table; its tuple is empty, or its name None, if it has nothing of the kind."""
 
     name: str
     implementation: str  # the class in fairseq

@@ -60,7 +60,7 @@ def summary(model: AnalysedModel) -> TrainedModel:
 
 
 def means(chains: dict[str, ChainFigures], figure: Callable[[ChainFigures], HeadStatistics]) -> dict[str, float]:
-    """Return the mean over all heads by chain, where there are any."""
+    """Return the mean over all heads by chain, if there are any."""
     heads = {
         name: [value for layer in figure(chains[name]).mean for value in layer] for name in CHAINS if name in chains
     }
@@ -96,7 +96,7 @@ def between(lower: str, higher: str, figure: str) -> Check:
 
 
 def with_rivals(models: Sequence[TrainedModel], family: str) -> Iterator[tuple[TrainedModel, list[TrainedModel]]]:
-    """Yield each model of a family with those of the other families of the same depth, where there are any."""
+    """Yield each model of a family with those of the other families of the same depth, if there are any."""
     for candidate in (model for model in models if model.family == family):
         rivals = [model for model in models if model.layers == candidate.layers and model.family != family]
         if rivals:

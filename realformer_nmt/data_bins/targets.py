@@ -33,7 +33,7 @@ def check_labels(data: Path, split: str) -> None:
 
 
 def check_as_many(data: Path, split: str, inner: str) -> None:
-    """Raise if the second sentences or labels, where there are any, are not as many as the first sentences."""
+    """Raise if the second sentences or labels, if there are any, are not as many as the first sentences."""
     expected, count = sentences(data / "input0" / split), sentences(data / inner / split)
     if count and count != expected:
         raise UserError(f"{data / inner / split}.idx has {count:,} lines for {expected:,} sentences; {AGAIN}")

@@ -36,12 +36,12 @@ MEANING = (
 
 
 def fit(metric: str, signature: str | None) -> Fit | None:
-    """Return the constants of a metric, None where none are published."""
+    """Return the constants of a metric; None if none are published."""
     return FITS.get((metric, signed_with(signature or "").get("model", "")))
 
 
 def agreement(metric: str, signature: str | None, difference: float | None) -> float | None:
-    """Return the per cent of pairs that people rank as the metric does, None where it is not known."""
+    """Return the per cent of pairs that people rank as the metric does; None if it is not known."""
     constants = fit(metric, signature)
     return None if constants is None or difference is None else constants.accuracy(difference)
 

@@ -52,7 +52,7 @@ def training_hours(state: Checkpoint) -> float | None:
 
 
 def gpu_hours(state: Checkpoint, hours: float | None) -> float | None:
-    """Return the training's hours times its GPUs, 0 on a CPU; None where the checkpoint does not say them."""
+    """Return the training's hours times its GPUs, 0 on a CPU; None if the checkpoint does not say them."""
     cpu = checkpoint_fields.setting(state, "common", "cpu")
     gpus = 0 if cpu else checkpoint_fields.setting(state, "distributed_training", "distributed_world_size")
     return None if hours is None or gpus is None else gpus * hours

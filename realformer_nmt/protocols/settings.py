@@ -30,7 +30,7 @@ IGNORED = STEP + PATHS + LOGS + MACHINE + DECODING + CHECKPOINTS
 
 
 def settings(cfg: Any, ranks: int, precision: str) -> dict[str, object]:
-    """Return the settings by fairseq's names; one that several groups share is there once, where they agree."""
+    """Return the settings by fairseq's names; one that several groups share is there once, if they agree."""
     table: dict[str, object] = {"precision": precision, "user_dir": user_code(cfg), **step(cfg, ranks)}
     begun = list(beginnings(cfg))
     if getattr(cfg.model, CARRIED, ""):

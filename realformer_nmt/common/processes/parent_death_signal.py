@@ -13,7 +13,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def dependent_child() -> Callable[[], object] | None:
-    """Return the preexec_fn of a subprocess.Popen that dies with this process, and None where that is not Linux.
+    """Return the preexec_fn of a subprocess.Popen that dies with this process, or None on other systems than Linux.
 
     An orphan would go on writing into the files of the next run.
     """

@@ -73,8 +73,7 @@ def tested(metric: str) -> str:
 
 
 def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> SeedDifference | None:
-    """Return the difference of two runs with its p; None where their targets differ: other text, or other words
-    masked."""
+    """Return the difference of two runs with its p; None if their targets differ: other text, or other words masked."""
     candidate_run, baseline_run = (records.read(path, RunRecord, AGAIN) for path in (candidate, baseline))
     if candidate_run.targets != baseline_run.targets:
         return None

@@ -31,7 +31,7 @@ def find(grid: Grid, request: CompareRequest) -> CorpusChoice:
 
 
 def check_metric(grid: Grid, corpus: CorpusChoice) -> None:
-    """Refuse a metric of tokenised text where there is none: nothing would be scored in it."""
+    """Refuse a metric of tokenised text if texts are not tokenised: nothing would be scored."""
     if METRICS[grid.drawn].text in (metric_table.RAW, SUMMARY):
         return
     subwords, hyphens = text_of(corpus)
@@ -73,7 +73,7 @@ def tested(metric: str) -> str:
 
 
 def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> SeedDifference | None:
-    """Return the difference of two run.json with its p; None where they translated other test sets, or one has no
+    """Return the difference of two run.json with its p; None if they translated other test sets, or one has no
     scores of the metric yet, or those of another model."""
     systems = [tested_system.read(scores) for scores in (baseline, candidate)]
     if not tested_system.comparable(systems, tested(metric)):

@@ -19,7 +19,7 @@ class ScoredRun(RunRecord, frozen=True, kw_only=True):
 
 
 def read(path: Path) -> ScoredRun | None:
-    """Read a run.json; return None where there is none yet, and refuse one with an unknown metric."""
+    """Read a run.json; return None if it does not exist yet, and refuse one with an unknown metric."""
     if not path.is_file():
         return None
     run = records.read(path, ScoredRun, AGAIN)

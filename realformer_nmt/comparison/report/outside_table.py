@@ -15,7 +15,7 @@ from realformer_nmt.evaluation import agreement
 
 
 def outside_table(results: Results) -> TextTable | None:
-    """Return the table, None where no such translation was named."""
+    """Return the table; None if no such translation was named."""
     if not results.outside:
         return None
     drawn, *further = metrics(results)

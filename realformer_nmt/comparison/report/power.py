@@ -15,7 +15,7 @@ def scored(rows: Sequence[ResultRow], metric: str) -> list[ResultRow]:
 
 
 def best_rows(rows: Sequence[ResultRow], metric: str) -> list[ResultRow]:
-    """Return the rows that are not significantly worse than the best; none where these are all rows with a score."""
+    """Return the rows that are not significantly worse than the best; none if these are all rows with a score."""
     rows_with_score = scored(rows, metric)
     best = [row for row in rows_with_score if row.best]
     return best if len(best) < len(rows_with_score) else []

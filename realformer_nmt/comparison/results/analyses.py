@@ -32,7 +32,7 @@ def gather(folder: Path, cells: Sequence[CellState]) -> list[AnalysisResult]:
 
 
 def averaged(cell: CellState) -> list[str]:
-    """Return the hash of a cell's averaged model; none where there is no model, or a record of another cell."""
+    """Return the hash of a cell's averaged model; none if there is no model, or a record of another cell."""
     average = None if cell.foreign else cell.average
     return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
 
@@ -47,7 +47,7 @@ def describe_readable(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResu
 
 
 def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:
-    """Return what an analysis.json says of the claims; None where one of its models is no cell's."""
+    """Return what an analysis.json says of the claims; None if one of its models is no cell's."""
     record = records.read(file, AnalysisRecord, AGAIN)
     with expected(file, AGAIN):
         inputs = record.made_from.inputs

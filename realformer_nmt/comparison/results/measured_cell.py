@@ -120,7 +120,7 @@ def speed(curves: Curves) -> float | None:
 
 
 def run_of(state: CellState, subset: str) -> RunRecord | None:
-    """Return a cell's scores on a subset; None where there are none, or where the cell's results are damaged."""
+    """Return a cell's scores on a subset; None if there are none, or if the cell's results are damaged."""
     if state.state == DAMAGED:
         return None
     return state.run if subset == state.cell.subset else scored_run.read(replace(state.cell, subset=subset).scores)

@@ -88,12 +88,12 @@ def row(results: Sequence[CellResult], metric: str) -> ResultRow:
 
 
 def complete_trainings(results: Sequence[CellResult]) -> Sequence[CellResult]:
-    """Return the cells that are done, or all where none is: a training that diverged may have ended after minutes."""
+    """Return the cells that are done, or all if none is: a training that diverged may have ended after minutes."""
     return [result for result in results if result.state == "done"] or results
 
 
 def scored_seeds(results: Sequence[CellResult], metric: str) -> int:
-    """Return the number of cells that are done and have a score of a metric; where none has one, any score.
+    """Return the number of cells that are done and have a score of a metric; if none has one, of any score.
 
     A model that predicts one number for all sentences has no correlation, and is not in the mean of the others."""
     scores = [result.scores for result in results if result.state == "done"]
@@ -150,5 +150,5 @@ def p_of_rows(row: ResultRow, reference: ResultRow, scored: Sequence[Cell], metr
 
 
 def compare(candidate: Cell, baseline: Cell, metric: str) -> corrections.SeedDifference | None:
-    """Return one seed's difference; None where the two were scored on other test sets."""
+    """Return one seed's difference; None if the two were scored on other test sets."""
     return scoring_of(candidate.task).compare(candidate.scores, baseline.scores, metric, SAMPLES, SEED)

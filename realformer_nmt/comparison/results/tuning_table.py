@@ -72,7 +72,7 @@ def tests(
     metric: str,
     baseline: str,
 ) -> dict[Group, float | None]:
-    """Return p of every setting against the baseline's chosen one; None where one of the two has failed."""
+    """Return p of every setting against the baseline's chosen one; None if one of the two has failed."""
     p_values: dict[Group, float | None] = {}
     for (family, place), rows_of_family in candidates.items():
         reference = selected.get((baseline, place))

@@ -24,7 +24,7 @@ def untuned_place(depth: str, point: Iterable[tuple[str, Value]], tune: Sequence
 
 
 def mean(losses: Sequence[float | None]) -> float | None:
-    """Return the mean loss; None where there is none or a training has not come to its end."""
+    """Return the mean loss; None if there are no trainings or one of them has not ended."""
     numbers = [loss for loss in losses if loss is not None]
     return statistics.fmean(numbers) if numbers and len(numbers) == len(losses) else None
 
@@ -58,7 +58,7 @@ def waiting_line(grid: Grid, cells: Sequence[CellState]) -> str:
 
 
 def choices(grid: Grid, cells: Sequence[CellState]) -> dict[Group, Point | None]:
-    """Return each point that is chosen so far; None where every setting failed."""
+    """Return each point that is chosen so far; None if every setting failed."""
     if not grid.tune_seeds:
         return {}
     trying: dict[Group, list[CellState]] = {}

@@ -62,7 +62,7 @@ class SentenceRow(NamedTuple):
 
 
 class Sentences(MeasuredRows):
-    """Rows of sentences; there are none where a sentence has several numbers."""
+    """Rows of sentences; there are none if a sentence has several numbers."""
 
     unit = "sentences"
     _of_numbers = False

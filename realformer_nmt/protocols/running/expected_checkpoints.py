@@ -27,7 +27,7 @@ def check(protocol: Protocol, cfg: Any, length: Length) -> None:
 
 
 def last(cfg: Any, length: Length) -> int:
-    """Count the checkpoints of whole epochs, and that of the end where it is none of them."""
+    """Count the epoch checkpoints, and the last one if the training ends within an epoch."""
     epochs = 0 if cfg.checkpoint.no_epoch_checkpoints else length.epochs // cfg.checkpoint.save_interval
     if cfg.checkpoint.keep_last_epochs > 0:
         epochs = min(epochs, cfg.checkpoint.keep_last_epochs)
