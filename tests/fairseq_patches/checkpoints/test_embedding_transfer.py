@@ -133,7 +133,7 @@ def test_dictionaries_of_another_length_than_the_tables_are_refused(
     with pytest.raises(
         UserError, match=rf"first\.pt knows \d+ source subwords, and .*/other has {len(words) + 4}: give"
     ):
-        begun(toy_corpus, "--finetune-from-model", model, "--carry-embeddings", other)
+        begun(other_words(toy_corpus, tmp_path / "new"), "--finetune-from-model", model, "--carry-embeddings", other)
 
 
 @pytest.mark.parametrize(
