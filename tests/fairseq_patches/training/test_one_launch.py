@@ -35,15 +35,15 @@ def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
     (tmp_path / "stand_in/__init__.py").write_text(STAND_IN)
     options = ("--arch", "realformer_tiny", "--share-all-embeddings", "--dropout", 0.1, "--criterion")
     options = (*options, "label_smoothed_cross_entropy_fused", "--optimizer", "radam", "--lr", 1e-3, "--cpu")
-    options = (*options, "--num-batch-buckets", 4, "--max-tokens", 400, "--update-freq", 2, "--max-update", 40)
+    options = (*options, "--num-batch-buckets", 4, "--max-tokens", 400, "--update-freq", 2, "--max-update", 16)
     logs = {}
     for name, plug_in in (("run", user_dir), ("recorded", tmp_path / "stand_in")):
         folder = ("--save-dir", tmp_path / name, "--no-epoch-checkpoints", "--num-workers", 0)
         done = fairseq("train", toy_corpus, "--user-dir", plug_in, *options, *folder, REALFORMER_NMT_NATIVE="0")
         assert done.returncode == 0, done.stderr
         logs[name] = done.stdout
-    assert len(re.findall("recorded the step of shape", logs["recorded"])) > 2
-    assert float(re.findall(r"\| train \| .*?\breplayed ([\d.]+)", logs["recorded"])[-1]) > 0.9
+    assert len(re.findall("recorded the step of shape", logs["recorded"])) > 1
+    assert float(re.findall(r"\| train \| .*?\breplayed ([\d.]+)", logs["recorded"])[-1]) > 0.5
     assert "recorded the step" not in logs["run"]
     expected, weights = (load(tmp_path / name / "checkpoint_last.pt") for name in ("run", "recorded"))
     assert all(torch.equal(weights[name], weight) for name, weight in expected.items())
