@@ -109,7 +109,7 @@ format: install ## put right what ruff can put right
 browser: ## install Chromium, in which the tests open the report and the website
 	$(if $(BROWSER),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends chromium)
 
-test: install browser docs ## run the whole suite, and print its slowest twenty tests: about 9 minutes
+test: install browser docs ## run the whole suite, and print its slowest twenty tests: about 10 minutes
 	$(PYTEST) --durations=20 --durations-min=1
 
 test-gpu: install ## test what only a GPU shows; without one these tests are skipped
@@ -157,11 +157,11 @@ bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts;
 	$(BIN)/python benchmarks/replayed.py docs/results/replayed.json
 	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
 
-reliability: install ## kill trainings, fill disks, lose machines, run all cases: an hour; as root, all of it
+reliability: install ## kill trainings, fill disks, lose ranks: 8 minutes as root; then run all cases
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)
 	$(PYTEST) -m product
 
-slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 15 minutes
+slurm: install ## start a cluster of SLURM here, as root, and lose its jobs, nodes and disks: 6 minutes
 	$(if $(SLURM),,$(SUDO) $(APT) update -qq && $(SUDO) $(APT) install -qq --no-install-recommends slurm-wlm munge)
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability --only slurm
 
