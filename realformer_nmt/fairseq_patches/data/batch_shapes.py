@@ -22,8 +22,8 @@ def leave_lengths_as_they_are(original: Original, *args: Any, **options: Any) ->
 def train_on_few_shapes(original: Original, task: Any, split: str, *args: Any, **options: Any) -> None:
     """Cut training batches by a ladder of N lengths for --num-batch-buckets N.
 
-    fairseq takes its buckets as upper bounds, and their last batches are short: 16 of them make 193 shapes and 29 % of
-    padding where the ladder's 17 rungs make 51 and 12 % (data/data_utils_fast.pyx).
+    fairseq takes its buckets as upper bounds, and their last batches are short: there are many shapes
+    (data/data_utils_fast.pyx).
     """
     original(task, split, *args, **options)
     if task.cfg.num_batch_buckets and split == task.cfg.train_subset:
