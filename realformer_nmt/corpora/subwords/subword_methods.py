@@ -32,6 +32,7 @@ class SubwordMethod:
     bleu: BleuFlags | None = None  # None: fairseq-train does not measure BLEU
     retokenised: bool = False  # whether `score` tokenises raw translations too
     marian_model: str | None = None  # the file that transformers' MarianTokenizer reads
+    tag: str = ""  # the token before a sentence that names its language, by the language's name
 
     @property
     def size_help(self) -> str:
@@ -57,6 +58,13 @@ METHODS = {
         tokenised=True,
         counts="merges",
         bleu=BleuFlags("@@ ", "moses", needs_languages=True),
+    ),
+    "sentencepiece_tags": SubwordMethod(  # of M2M-100 and NLLB-200
+        encoder="realformer_nmt.corpora.subwords.sentencepiece_subwords:encoder",
+        detokenise="realformer_nmt.corpora.subwords.sentencepiece_subwords:detokenise",
+        files=(MODEL,),
+        retokenised=True,
+        tag="__{}__",
     ),
     "none": SubwordMethod(
         encoder="realformer_nmt.corpora.subwords.subwords:whole_words",
