@@ -67,8 +67,8 @@ def write_split(
 
 
 def encode_block(block: Block, method: SubwordMethod, model: Path, lengths: Lengths | None) -> Encoded:
-    encode = encoder(method, model)
-    source, target = encode(split(block.source)), encode(split(block.target))
+    source = encoder(method, model)(split(block.source))
+    target = encoder(method.of_target, model)(split(block.target))
     dropped: Counter[str] = Counter()
     indices = []
     for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
