@@ -74,11 +74,9 @@ def write_split(
 def encode_block(
     block: Block, method: SubwordMethod, model: Path, languages: tuple[str, str], lengths: Lengths | None
 ) -> Encoded:
-    encode, sides = encoder(method, model), (block.source, block.target)
-    source, target = (
-        tagged(encode(split(side)), method.tag.format(language))
-        for side, language in zip(sides, languages, strict=True)
-    )
+    tags = map(method.tag.format, languages)
+    source = tagged(encoder(method, model)(split(block.source)), next(tags))
+    target = tagged(encoder(method.of_target, model)(split(block.target)), next(tags))
     dropped: Counter[str] = Counter()
     indices = []
     for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
