@@ -73,6 +73,7 @@ class ImportedModel:
     words: tuple[Sequence[str], Sequence[str]]  # of source and target, without fairseq's first four
     subwords: str  # a row of METHODS
     files: Mapping[str, bytes]  # of this method
+    languages: Sequence[str] = ()  # of a model that knows many
 
     @property
     def layers(self) -> str:
@@ -92,7 +93,7 @@ def write(model: ImportedModel, folder: HubFolder, languages: tuple[str, str], o
         dictionaries = [dictionary(run.dictionary(language)) for language in languages]
         state = checkpoint(options, built.state_dict(), languages, str(PreparedFolder(output.absolute()).data))
         hashes = dict(zip(("source", "target"), map(fingerprint, dictionaries), strict=True))
-        state["task_state"] = {"dictionaries": hashes, "languages": list(languages)}
+        state["task_state"] = {"dictionaries": hashes, **({} if model.languages else {"languages": list(languages)})}
         (part / CHECKPOINTS).mkdir()
         with (part / CHECKPOINTS / LAST).open("wb") as file:  # of a path torch hides the system's error
             torch.save(state, file)
@@ -107,6 +108,8 @@ def write_prepared(model: ImportedModel, name: str, languages: tuple[str, str], 
         folder.mkdir()
     for language, words in zip(languages, model.words, strict=True):
         vocabulary.write(dict.fromkeys(words, 1), run.dictionary(language))
+    for language in model.languages:
+        run.dictionary(language).symlink_to(run.dictionary(languages[0]).name)
     for name_of_file, content in model.files.items():
         (run.subwords / name_of_file).write_bytes(content)
     files = describe(run.path, [file for folder in (run.data, run.subwords) for file in sorted(folder.iterdir())])
