@@ -18,7 +18,8 @@ from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
 OF_RUNNING = ("decoding_precision", "checkpoint_activations", "carry_embeddings")
 OF_PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions")
-EXTRA_OPTIONS = {*FAMILY_OPTIONS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fairseq's transformer does not have
+# Options that fairseq's transformer does not have
+EXTRA_OPTIONS = {*FAMILY_OPTIONS, "residual_blocks", "score_length", *OF_PATTERNS, *OF_RUNNING}
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals
+from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals, BlockAttentionResiduals
 from realformer_nmt.model.topologies.branch_norms import Keel, NoNorm, PeriLN, ResPost, SubLN
 from realformer_nmt.model.topologies.delta_rule import DeepDelta
 from realformer_nmt.model.topologies.dense_former import DenseFormer
@@ -50,6 +50,7 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "dual": Dual,
     "attn_res": AttentionResiduals,
     "b2t": BottomToTop,
+    "block_attn_res": BlockAttentionResiduals,
     "delta": DeepDelta,
     "dense_former": DenseFormer,
     "dlcl_post": PostHistory,
