@@ -63,7 +63,6 @@ def read(request: PrepareRequest, folder: Path) -> Like:
 
 
 def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
-    """Return the request with the settings of the folder."""
+    """Return the request with the settings of the folder; its subwords may be ones that no request can learn."""
     source, target = like.languages
-    subwords, vocabulary = like.record.subwords, like.record.vocabulary
-    return replace(request, source=source, target=target, subwords=subwords, vocabulary=vocabulary)
+    return replace(request, source=source, target=target, vocabulary=like.record.vocabulary)
