@@ -12,7 +12,7 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.clean_splits import cleaning_steps
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
-from realformer_nmt.corpora.subwords.language_tags import tagged, untagged
+from realformer_nmt.corpora.subwords.language_tags import tagged_sources, untagged
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.corpora.subwords.subwords import Lines, Surface, encoder, renew
 from realformer_nmt.data_bins import subsets
@@ -55,7 +55,7 @@ class TextPipeline:
         lines = cleaned(raw, self.steps)
         if self.folder is None and METHODS[self.subwords].files:
             raise UserError(f"{self.subwords} needs the folder of its model: pass --subwords-folder")
-        return tagged(encoder(METHODS[self.subwords], self.folder or Path())(lines), self.tags[0])
+        return tagged_sources(encoder(METHODS[self.subwords], self.folder or Path())(lines), self.tags[0])
 
     def import_detokeniser(self) -> None:
         """Import what `surface` needs, so that a library that is missing is named before a long work."""
