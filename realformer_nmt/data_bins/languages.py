@@ -6,6 +6,7 @@ train.de-CH-de.de.idx, the dictionaries beside it decide.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
@@ -21,6 +22,15 @@ Requested = tuple[str | None, str | None]  # languages of source and target, if 
 def check_language(name: object) -> None:
     if not isinstance(name, str) or not LANGUAGE.fullmatch(name):
         raise ValueError(f"{name!r} names no language: allowed are letters, digits, _ and hyphens between, such as en")
+
+
+def check_languages(origin: Path, names: Iterable[object]) -> None:
+    """Check the languages that a file or folder lists, which become names of files."""
+    for name in names:
+        try:
+            check_language(name)
+        except ValueError as error:
+            raise UserError(f"{origin}: {error}") from error
 
 
 def pair_of(index: Path) -> tuple[str, str] | None:

@@ -142,10 +142,13 @@ def read_languages(folder: HubFolder, first: int) -> dict[int, str]:
     return {token.id: token.content for token in tokens if not token.content.startswith("<")}
 
 
+def tag(language: str) -> str:
+    return METHODS[METHOD].tag.format(language)
+
+
 def words(folder: HubFolder, subwords: list[str], languages: Mapping[int, str], rows: int) -> list[str]:
     """Return the word of each row behind fairseq's first four; a row that no file names gets a word of no text."""
-    tags = {row: METHODS[METHOD].tag.format(language) for row, language in languages.items()}
-    names = {**dict(enumerate(subwords)), **tags}
+    names = {**dict(enumerate(subwords)), **{row: tag(language) for row, language in languages.items()}}
     if tuple(subwords[: len(SYMBOLS)]) != SYMBOLS or max(names) >= rows:
         raise UserError(
             f"{folder.path}: its vocabulary names row {max(names)} of {rows}, and begins with "
