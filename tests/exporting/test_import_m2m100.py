@@ -1,0 +1,167 @@
+"""An imported M2M-100 against transformers, from text to text."""
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from fairseq import checkpoint_utils, data
+from fairseq.sequence_generator import SequenceGenerator
+from tiny_models import m2m100
+from tiny_models.tiny import EOS, PAD
+from torch import Tensor
+from torch.testing import assert_close
+from transformers import M2M100ForConditionalGeneration, M2M100Tokenizer, NllbTokenizer
+
+from realformer_nmt import python_api, subcommands
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.serving import translator
+from realformer_nmt.serving.decoding import SearchOptions
+
+PAIR = ("--source-language", "en", "--target-language", "fr")
+LONGEST = 14
+
+
+class Imported(NamedTuple):
+    folder: Path
+    theirs: M2M100ForConditionalGeneration
+    tokenizer: M2M100Tokenizer
+    run: Path
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Imported:
+    folder = tmp_path_factory.mktemp("m2m100")
+    model = m2m100.write(folder / "hub")
+    tokenizer = M2M100Tokenizer.from_pretrained(folder / "hub", src_lang="en")
+    assert subcommands.main(["import", str(folder / "hub"), "--output", str(folder / "run")]) == 0
+    return Imported(folder / "hub", model, tokenizer, folder / "run")
+
+
+def load(run: Path) -> translator.Translator:
+    return translator.load(run, source_language="en", target_language="fr", cpu=True)
+
+
+def padded(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
+    """Return sentences padded on the left, as fairseq does, and on the right."""
+    longest = max(map(len, sentences))
+    left = [[PAD] * (longest - len(sentence)) + sentence for sentence in sentences]
+    right = [sentence + [PAD] * (longest - len(sentence)) for sentence in sentences]
+    return torch.tensor(left), torch.tensor(right)
+
+
+def logits(checkpoint: Path, data: Path, left: Tensor, previous: Tensor) -> Tensor:
+    languages = {"data": str(data), "source_lang": "en", "target_lang": "fr"}
+    (model,), _ = checkpoint_utils.load_model_ensemble([str(checkpoint)], languages)
+    computed: Tensor = model.double().eval()(left, left.ne(PAD).sum(1), previous)[0]
+    return computed
+
+
+def test_ragged_batches_have_the_same_log_probabilities(imported: Imported, tmp_path: Path) -> None:
+    """Also in fairseq's own transformer, which without a version takes the model for one without final norms."""
+    left, right = padded(imported.tokenizer(m2m100.lines(24)).input_ids)
+    previous = torch.cat([torch.full((24, 1), EOS), torch.randint(4, 220, (24, 7))], 1)
+    theirs = copy.deepcopy(imported.theirs).double()
+    expected = theirs(input_ids=right, attention_mask=right.ne(PAD), decoder_input_ids=previous).logits
+    folder = tmp_path / "exported"
+    assert subcommands.main(["export", str(imported.run), "--to", "fairseq", *PAIR, "--output", str(folder)]) == 0
+    stock = folder / "model.pt"
+    for checkpoint, data in (
+        (imported.run / "checkpoints/checkpoint_last.pt", imported.run / "data-bin"),
+        (stock, folder),
+    ):
+        computed = logits(checkpoint, data, left, previous)
+        assert_close(computed, expected, atol=1e-6, rtol=0)
+        assert_close(computed.log_softmax(-1), expected.log_softmax(-1), atol=1e-6, rtol=0)
+    state = torch.load(stock, weights_only=True)
+    state["model"] = {name: weight for name, weight in state["model"].items() if not name.endswith("version")}
+    torch.save(state, stock)
+    assert (logits(stock, folder, left, previous) - expected).abs().max() > 1
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_hypotheses_are_those_of_transformers(imported: Imported, beam: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """fairseq counts the probability of the forced tag, transformers does not: here it is 1 in both."""
+    forced = SequenceGenerator._prefix_tokens
+
+    def certain(*state: Any) -> Any:
+        lprobs, *rest = forced(*state)
+        return lprobs.masked_fill(lprobs.isfinite(), 0), *rest
+
+    monkeypatch.setattr(SequenceGenerator, "_prefix_tokens", certain)
+    loaded = load(imported.run).loaded(SearchOptions())
+    tag = imported.tokenizer.get_lang_id("fr")
+    generator = SequenceGenerator(loaded.models, loaded.task.target_dictionary, beam, max_len_b=LONGEST, min_len=0)
+    left, right = padded(imported.tokenizer(m2m100.lines(380)).input_ids)
+    sample = {"net_input": {"src_tokens": left, "src_lengths": left.ne(PAD).sum(1)}}
+    beams = generator.generate([], sample, prefix_tokens=torch.full((380, 1), tag))
+    options = {"num_beams": beam, "max_new_tokens": LONGEST, "early_stopping": beam > 1, "forced_bos_token_id": tag}
+    rows = imported.theirs.generate(input_ids=right, attention_mask=right.ne(PAD), **options)
+    equal = 0
+    for best, row in zip(beams, rows.tolist(), strict=True):
+        expected = [number for number in row[1:] if number != PAD]
+        if len(expected) < LONGEST:  # where transformers ends a hypothesis, and fairseq lets the model end it
+            assert best[0]["tokens"].tolist() == expected
+            equal += 1
+    assert equal >= 200
+
+
+def test_text_is_read_and_written_as_by_transformers(imported: Imported) -> None:
+    lines = ["Ω abc", "a  b", *m2m100.lines(30)]
+    batch = imported.tokenizer(lines, return_tensors="pt", padding=True)
+    tag = imported.tokenizer.get_lang_id("fr")
+    rows = imported.theirs.generate(**batch, num_beams=1, forced_bos_token_id=tag, max_new_tokens=LONGEST)
+    written = [[number for number in row if number not in (PAD, EOS, tag)] for row in rows.tolist()]
+    texts = load(imported.run).translate([*lines, ""], beam=1, max_len_b=LONGEST)
+    known = imported.theirs.config.vocab_size - m2m100.FILLERS
+    pairs = [(text, row) for text, row in zip(texts, written, strict=False) if max(row, default=0) < known]
+    assert [text for text, _ in pairs] == [imported.tokenizer.decode(row) for _, row in pairs]
+    assert len({text for text, _ in pairs}) > 10
+    assert texts[-1] == ""
+
+
+def test_every_row_has_the_word_of_transformers(imported: Imported) -> None:
+    words = data.Dictionary.load(str(imported.run / "data-bin/dict.fr.txt"))
+    rows = imported.theirs.config.vocab_size
+    assert len(words) == rows
+    named = rows - m2m100.FILLERS
+    assert words.symbols[:named] == imported.tokenizer.convert_ids_to_tokens(range(named))
+    assert len(list((imported.run / "data-bin").glob("dict.*.txt"))) == 101  # the languages, and the file of all
+
+
+def test_nllbs_rows_are_those_of_its_tokenizer(imported: Imported, tmp_path: Path) -> None:
+    """Its subwords are sentencepiece's, a row further on; <mask> and what follows are words of no text."""
+    folder = Path(shutil.copytree(imported.folder, tmp_path / "nllb"))
+    (folder / "vocab.json").unlink()
+    tokens = {0: "<s>", 121: "ace_Arab", 122: "eng_Latn", 123: "zho_Hant", 124: "<mask>"}
+    added = [{"id": number, "content": content, "special": True} for number, content in tokens.items()]
+    (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": added}))
+    assert subcommands.main(["import", str(folder), "--output", str(tmp_path / "run")]) == 0
+    words = data.Dictionary.load(str(tmp_path / "run/data-bin/dict.eng_Latn.txt"))
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").unlink()
+    theirs = NllbTokenizer.from_pretrained(folder)
+    assert words.symbols[4:121] == theirs.convert_ids_to_tokens(range(4, 121))
+    assert words.symbols[121:125] == ["__ace_Arab__", "__eng_Latn__", "__zho_Hant__", "madeupword124"]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"model_type": "nllb-moe"}, "model_type nllb-moe is not one of marian, fairseq, m2m_100"),
+        ({"activation_function": "gelu"}, "activation_function is gelu; models with relu are taken"),
+        ({"tie_word_embeddings": False}, "tie_word_embeddings is False; models with True are taken"),
+        ({"vocab_size": 200}, "its vocabulary names row 220 of 200"),
+    ],
+)
+def test_what_is_not_as_in_fairseq_is_refused(
+    imported: Imported, config: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(imported.folder, tmp_path / "hub"))
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**settings, **config}))
+    with pytest.raises(UserError, match=message):
+        python_api.import_model(folder, output=tmp_path / "run")
