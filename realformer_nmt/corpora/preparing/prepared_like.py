@@ -55,8 +55,6 @@ def read(request: PrepareRequest, folder: Path) -> Like:
 
 
 def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
-    """Return the request with the settings of the folder."""
+    """Return the request with the settings of the folder; its subwords may be ones that no request can learn."""
     record = like.record
-    return replace(
-        request, source=record.source, target=record.target, subwords=record.subwords, vocabulary=record.vocabulary
-    )
+    return replace(request, source=record.source, target=record.target, vocabulary=record.vocabulary)
