@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
-from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
+from realformer_nmt.kernels.activations import ACTIVATIONS
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
 from realformer_nmt.model.attention.carry import CARRIES
@@ -74,7 +74,7 @@ class TranslationConfig(FairseqDataclass):
     decoder_attention_heads: int = field(default=8, metadata=_help("number of decoder attention heads"))
     decoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the decoder"))
     decoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
-    activation_fn: str = _one_of(utils.get_available_activation_fns(), "relu")
+    activation_fn: str = _one_of(ACTIVATIONS, "relu")
     dropout: float = field(default=0.1, metadata=_help("dropout"))
     attention_dropout: float = field(default=0.0, metadata=_help("dropout of attention weights"))
     activation_dropout: float = field(
@@ -114,8 +114,7 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     source_names(cfg.score_source)
     if choose("--score-carry", cfg.score_carry, CARRIES).needs_keys:
         _check_scores_of_pairs(cfg, "score_carry", "none")
-    activations = utils.get_available_activation_fns()
-    choose("--activation-fn", cfg.activation_fn, dict.fromkeys(activations))
+    choose("--activation-fn", cfg.activation_fn, dict.fromkeys(ACTIVATIONS))
     for side in sides:
         _validate_side(cfg, side)
     if "encoder" in sides:

@@ -34,6 +34,8 @@ NAMED_BY_THE_PAPERS = {  # the others are named by tests/helpers/same_weights, b
     "synthesizer_dense_vanilla": ("post", "none", "dense+dot", "none"),
     "block_attn_res": ("block_attn_res", "none", "dot", "none"),
     "keel": ("keel", "keel", "dot", "none"),
+    "laurel": ("pre", "laurel", "dot", "none"),
+    "span_norm": ("span_norm", "none", "dot", "none"),
     "talking_heads": ("pre", "none", "dot", "none", "talking"),
 }
 

@@ -162,8 +162,8 @@ def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, par
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.encoder.layers[-1].parameters())
 
 
-DEEP = ("gpas", "keel", "layer_scale", "layernorm_scaling", "mix_ln", "moda", "norm_former")
-WIDE = ("attn_res", "dense_former", "hyper", "mhc")  # which carry more than one stream
+DEEP = ("delta", "gpas", "keel", "layer_scale", "layernorm_scaling", "mix_ln", "moda", "norm_former")
+WIDE = ("attn_res", "dense_former", "hyper", "mhc", "mhc_lite")  # which carry more than one stream
 
 
 @pytest.mark.parametrize("family", [*DEEP, *WIDE])
