@@ -23,6 +23,7 @@ from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.corpora.paragraphs import Paragraphs
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.evaluation.translating.translate import EXACT
 from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates
@@ -63,14 +64,18 @@ class Translator:
         self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether with alignments
         self._loading = threading.Lock()
 
-    def translate(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> list[str]:
-        """Return the best translation of each text; the options are those of SearchOptions."""
-        return [hypotheses[0].text for hypotheses in self.stream(texts, **options)]
+    def translate(
+        self, texts: Iterable[str], *, split_sentences: bool = False, **options: "Unpack[SearchKeywords]"
+    ) -> list[str]:
+        """Return the best translation of each text, or of its sentences; the options are those of SearchOptions."""
+        check_list(texts)
+        with extras.user_errors("translate"):
+            paragraphs = Paragraphs(texts, self.corpus.source, split_sentences)
+        return paragraphs.joined(hypotheses[0].text for hypotheses in self.stream(paragraphs.sentences, **options))
 
     def stream(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> Iterator[list[Hypothesis]]:
         """Yield the `nbest` hypotheses of each text, in order, the best first. There may be endlessly many texts."""
-        if isinstance(texts, str):
-            raise UserError(f"{texts!r:.80} is one text: give a list of them")
+        check_list(texts)
         decoding = SearchOptions(**options)
         rest = iter(texts)
         with extras.user_errors("translate"):
@@ -97,7 +102,7 @@ class Translator:
             if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
                 raise UserError(
                     f"{text!r:.80} is not a line of text: "
-                    "give a string of valid Unicode, without line breaks, for each sentence"
+                    "give a string of valid Unicode, without line breaks, for each sentence, or pass split_sentences"
                 )
         words, tokens = loaded.task.source_dictionary, []
         for pieces in self.corpus.pieces("".join(f"{text}\n" for text in texts).encode()):
@@ -154,6 +159,11 @@ class Translator:
             ]
             for sentence, beams, subwords in zip(tokens, results, outputs, strict=True)
         ]
+
+
+def check_list(texts: Iterable[str]) -> None:
+    if isinstance(texts, str):
+        raise UserError(f"{texts!r:.80} is one text: give a list of them")
 
 
 def load(
