@@ -9,9 +9,13 @@ import re
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 LANGUAGE = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
+MANY = "mul"  # ISO 639's name for several languages: both sides of data for a model that knows many
+Pair = tuple[str, str]
+Requested = tuple[str | None, str | None]  # languages of source and target, if the user names them
 
 
 def check_language(name: object) -> None:
@@ -50,6 +54,23 @@ def pair_in(folder: Path) -> tuple[str, str]:
         names = ", ".join("-".join(pair) for pair in pairs)
         raise UserError(f"{folder} holds {names}: pass --source-lang and --target-lang, or keep a pair in a folder")
     return pairs[0]
+
+
+def chosen(data: Path, trained: Pair, requested: Requested) -> Pair:
+    """Return the pair to translate: that of the data, or the requested one if the model knows many languages."""
+    flags = dict(zip(("--source-language", "--target-language"), requested, strict=True))
+    if MANY not in trained:
+        if any(requested):
+            raise UserError(f"{data} is from {' to '.join(trained)} alone: leave out {' and '.join(flags)}")
+        return trained
+    names = sorted(path.name.removeprefix("dict.").removesuffix(".txt") for path in data.glob("dict.*.txt"))
+    for flag, language in flags.items():
+        if language is None or language == MANY or language not in names:
+            raise UserError(not_allowed(flag, str(language), [name for name in names if name != MANY]))
+    source, target = map(str, requested)
+    if source == target:
+        raise UserError(f"--source-language {source} and --target-language {target}: give two different languages")
+    return source, target
 
 
 def no_pair_in(folder: Path) -> tuple[str, ...]:

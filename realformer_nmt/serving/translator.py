@@ -129,10 +129,18 @@ class Translator:
         results: list[list[Beam]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, decoding.max_tokens):
             sample = utils.apply_to_sample(lambda tensor: tensor.to(self.device), batch)
-            answers = loaded.task.inference_step(generator, loaded.models, sample)
+            answers = loaded.task.inference_step(
+                generator, loaded.models, sample, self._prefix(loaded, len(batch["id"]))
+            )
             for index, beams in zip(batch["id"].tolist(), answers, strict=True):
                 results[index] = [Beam.of(beam) for beam in beams[: decoding.nbest]]
         return self._hypotheses(loaded, tokens, results)
+
+    def _prefix(self, loaded: Loaded, sentences: int) -> Tensor | None:
+        """Return the target language's tag for each sentence, or None for a model without tags."""
+        tag = self.corpus.tags[1]
+        first = loaded.task.target_dictionary.index(tag)
+        return torch.full((sentences, 1), first, device=self.device) if tag else None
 
     def _hypotheses(self, loaded: Loaded, tokens: list[Tensor], results: list[list[Beam]]) -> list[list[Hypothesis]]:
         source, target = loaded.task.source_dictionary, loaded.task.target_dictionary
@@ -165,12 +173,15 @@ def load(
     subwords: str | None = None,
     subwords_folder: str | PathLike[str] | None = None,
     hyphens: Literal["aggressive", "plain"] | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
     cpu: bool = False,
 ) -> Translator:
     """Load a run's folder or a checkpoint, or several as an ensemble.
 
     Subwords are those of the folder `prepared` by `realformer-nmt prepare` (default: the one that the model was trained
-    on), or those of the options `data`, `subwords`, `subwords_folder` and `hyphens`.
+    on), or those of the options `data`, `subwords`, `subwords_folder` and `hyphens`. A model of many languages needs
+    `source_language` and `target_language`.
     """
     if not models:
         raise UserError("load() needs a run's folder or a checkpoint")
@@ -180,6 +191,8 @@ def load(
         subwords=subwords,
         subwords_folder=None if subwords_folder is None else Path(subwords_folder),
         hyphens=hyphens,
+        source_language=source_language,
+        target_language=target_language,
     )
     return load_for(options, *map(Path, models), cpu=cpu)
 

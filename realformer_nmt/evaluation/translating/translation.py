@@ -149,7 +149,7 @@ def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path
         return Generated(subwords, None, subwords, paragraphs=paragraphs)
     translation_checks.check_lengths(request.checkpoints, text, zip(paragraphs.numbers(), subwords, strict=True))
     with tempfile.TemporaryDirectory() as data:
-        subsets.binarise(subwords, corpus.data, "input", corpus.source, corpus.target, Path(data))
+        subsets.binarise(subwords, corpus.data, "input", *corpus.languages, Path(data), corpus.tags[1])
         argv = arguments(request, corpus)
         generated = generate(Path(data), "input", len(subwords), argv, folder, jobs=request.jobs)
     return generated._replace(paragraphs=paragraphs)
@@ -159,6 +159,7 @@ def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
     """Return the arguments of fairseq-generate."""
     argv = [*for_fairseq(request.user_dir), "--path", ":".join(map(str, request.checkpoints))]
     argv += ["--source-lang", corpus.source, "--target-lang", corpus.target]
+    argv += ["--prefix-size", "1"] if corpus.tags[1] else []
     for name, value in to_builtins(decoding(request)).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from same_weights.attention import synthesizer, talking_heads
 from same_weights.draws import HEADS, LAYERS, SHAPE, WIDTH, Outputs, bounds, factors, fill, numbers, passed
-from same_weights.linear_stack import dense_former, hyper, linear, peri_ln, pro_res
+from same_weights.linear_stack import dense_former, hyper, linear, mhc_lite, peri_ln, pro_res
 from same_weights.stacks import (
     IN_DECODER,
     MATRICES,
@@ -163,6 +163,7 @@ FAMILIES: dict[str, Callable[[], Outputs]] = {
     "b2t": partial(scaled, "b2t"),
     "deepnorm": deepnorm,
     "dense_former": dense_former,
+    "delta": partial(linear, "delta"),
     "differential": differential,
     "dlcl_post": partial(dlcl, "dlcl_post"),
     "dlcl_pre": partial(dlcl, "dlcl_pre"),
@@ -176,8 +177,10 @@ FAMILIES: dict[str, Callable[[], Outputs]] = {
     "layer_scale": partial(linear, "layer_scale", norm="layer"),
     "layernorm_scaling": partial(linear, "layernorm_scaling"),
     "mhc": partial(linear, "mhc"),
+    "mhc_lite": mhc_lite,
     "mix_ln": partial(linear, "mix_ln"),
     "norm_former": norm_former,
+    "orthogonal": partial(linear, "orthogonal"),
     "peri_ln": peri_ln,
     "pro_res": pro_res,
     "qk_norm": qk_norm,

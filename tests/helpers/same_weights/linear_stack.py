@@ -11,7 +11,8 @@ from realformer_nmt.model.norms import rms_factor
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
-from realformer_nmt.model.topologies import hyper_connections
+from realformer_nmt.model.topologies import hyper_connections, manifold_connections
+from realformer_nmt.model.topologies.permutation_connections import PermutationMean
 from realformer_nmt.model.topologies.topology import Place, Stack
 
 HYPER = ("static_alpha", "static_beta", "dynamic_alpha", "dynamic_beta", "alpha_scale", "beta_scale")
@@ -70,6 +71,13 @@ def hyper(family: str) -> Outputs:
     initial = {f"initial_{name}": getattr(start, name).detach() for name in HYPER}
     with mock.patch.object(hyper_connections, "rms_factor", partial(rms_factor, eps=0.0)):
         return initial | linear(family)
+
+
+def mhc_lite() -> Outputs:
+    """Return what theirs computes, whose norm of the streams has an epsilon for a length of 0 alone."""
+    start = PermutationMean(nn.Identity(), WIDTH, number=4)
+    with mock.patch.object(manifold_connections, "EPS", 0.0):
+        return {"initial_bias": start.bias.detach()} | linear("mhc_lite")
 
 
 def peri_ln() -> Outputs:
