@@ -34,6 +34,7 @@ class SubwordMethod:
     retokenised: bool = False  # whether `score` tokenises raw translations too
     marian_models: tuple[str, ...] = ()  # files for source and target that transformers' MarianTokenizer reads
     target_encoder: str = ""  # if the target is split by another function
+    tag: str = ""  # the token before a sentence that names its language, by the language's name
 
     @property
     def of_target(self) -> "SubwordMethod":
@@ -72,6 +73,13 @@ METHODS = {
         files=(SOURCE_MODEL, TARGET_MODEL, TAGS),
         retokenised=True,
         marian_models=(SOURCE_MODEL, TARGET_MODEL),
+    ),
+    "sentencepiece_tags": SubwordMethod(  # of M2M-100 and NLLB-200
+        encoder="realformer_nmt.corpora.subwords.sentencepiece_subwords:encoder",
+        detokenise="realformer_nmt.corpora.subwords.sentencepiece_subwords:detokenise",
+        files=(MODEL,),
+        retokenised=True,
+        tag="__{}__",
     ),
     "none": SubwordMethod(
         encoder="realformer_nmt.corpora.subwords.subwords:whole_words",
