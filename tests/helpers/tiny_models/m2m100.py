@@ -36,7 +36,7 @@ def subwords(folder: Path) -> list[str]:
     return [processor.id_to_piece(number) for number in range(3, processor.vocab_size())]
 
 
-def write(folder: Path) -> M2M100ForConditionalGeneration:
+def write(folder: Path, deviation: float = 0.6) -> M2M100ForConditionalGeneration:
     folder.mkdir()
     vocabulary = [*SYMBOLS, *subwords(folder)]
     (folder / "vocab.json").write_text(json.dumps({word: number for number, word in enumerate(vocabulary)}))
@@ -44,7 +44,7 @@ def write(folder: Path) -> M2M100ForConditionalGeneration:
     tokenizer.save_pretrained(folder)
     rows = len(vocabulary) + len(tokenizer.lang_code_to_id) + FILLERS
     torch.manual_seed(1)
-    config = M2M100Config(vocab_size=rows, d_model=32, encoder_layers=2, decoder_layers=3, init_std=0.6, **SIZES)
+    config = M2M100Config(vocab_size=rows, d_model=32, encoder_layers=2, decoder_layers=3, init_std=deviation, **SIZES)
     model = M2M100ForConditionalGeneration(config).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
