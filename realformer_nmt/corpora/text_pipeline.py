@@ -12,11 +12,11 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.clean_splits import cleaning_steps
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
-from realformer_nmt.corpora.subwords.language_tags import tagged, untagged
+from realformer_nmt.corpora.subwords.language_tags import tagged_sources, untagged
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.corpora.subwords.subwords import Lines, Surface, encoder, renew
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.data_bins.languages import Requested, chosen
+from realformer_nmt.data_bins.languages import MANY, Pair, Requested, pair_of_many
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 SomeOptions = TypeVar("SomeOptions", bound=CorpusOptions)
@@ -55,7 +55,7 @@ class TextPipeline:
         lines = cleaned(raw, self.steps)
         if self.folder is None and METHODS[self.subwords].files:
             raise UserError(f"{self.subwords} needs the folder of its model: pass --subwords-folder")
-        return tagged(encoder(METHODS[self.subwords], self.folder or Path())(lines), self.tags[0])
+        return tagged_sources(encoder(METHODS[self.subwords], self.folder or Path())(lines), self.tags[0])
 
     def import_detokeniser(self) -> None:
         """Import what `surface` needs, so that a library that is missing is named before a long work."""
@@ -99,7 +99,7 @@ def requested(options: CorpusOptions) -> TextPipeline:
 
 def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> TextPipeline:
     """Return the preparation of a data-bin that `realformer-nmt prepare` did not make."""
-    source, target = chosen(data, subsets.languages(data), (options.source_language, options.target_language))
+    source, target = pair(data, subsets.languages(data), (options.source_language, options.target_language))
     tokenised = METHODS[subwords].tokenised
     hyphens = options.hyphens
     if tokenised and hyphens is None:
@@ -117,7 +117,7 @@ def read(folder: Path, requested: Requested = (None, None)) -> TextPipeline:
     prepared = PreparedFolder(folder)
     record = prepare_record.read(prepared.record)
     cleaning = record.cleaning()
-    source, target = chosen(prepared.data, (record.source, record.target), requested)
+    source, target = pair(prepared.data, (record.source, record.target), requested)
     steps = cleaning_steps(source, cleaning.protocol, cleaning.tokenised)
     return TextPipeline(
         data=prepared.data,
@@ -132,3 +132,12 @@ def read(folder: Path, requested: Requested = (None, None)) -> TextPipeline:
         prepared=folder,
         texts=record.texts(),
     )
+
+
+def pair(data: Path, prepared: Pair, requested: Requested) -> Pair:
+    """Return the languages that data were prepared for, or the requested ones if the model knows many."""
+    if MANY in prepared:
+        return pair_of_many(data, requested)
+    if any(requested):
+        raise UserError(f"{data} is from {' to '.join(prepared)}: leave out --source-language and --target-language")
+    return prepared

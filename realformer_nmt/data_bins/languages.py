@@ -6,6 +6,7 @@ train.de-CH-de.de.idx, the dictionaries beside it decide.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
@@ -21,6 +22,15 @@ Requested = tuple[str | None, str | None]  # languages of source and target, if 
 def check_language(name: object) -> None:
     if not isinstance(name, str) or not LANGUAGE.fullmatch(name):
         raise ValueError(f"{name!r} names no language: allowed are letters, digits, _ and hyphens between, such as en")
+
+
+def check_languages(origin: Path, names: Iterable[object]) -> None:
+    """Check the languages that a file or folder lists, which become names of files."""
+    for name in names:
+        try:
+            check_language(name)
+        except ValueError as error:
+            raise UserError(f"{origin}: {error}") from error
 
 
 def pair_of(index: Path) -> tuple[str, str] | None:
@@ -56,20 +66,17 @@ def pair_in(folder: Path) -> tuple[str, str]:
     return pairs[0]
 
 
-def chosen(data: Path, trained: Pair, requested: Requested) -> Pair:
-    """Return the pair to translate: that of the data, or the requested one if the model knows many languages."""
-    flags = dict(zip(("--source-language", "--target-language"), requested, strict=True))
-    if MANY not in trained:
-        if any(requested):
-            raise UserError(f"{data} is from {' to '.join(trained)} alone: leave out {' and '.join(flags)}")
-        return trained
-    names = sorted(path.name.removeprefix("dict.").removesuffix(".txt") for path in data.glob("dict.*.txt"))
-    for flag, language in flags.items():
-        if language is None or language == MANY or language not in names:
-            raise UserError(not_allowed(flag, str(language), [name for name in names if name != MANY]))
+def pair_of_many(data: Path, requested: Requested, flags: Pair = ("--source-language", "--target-language")) -> Pair:
+    """Return the requested pair of a model that knows many languages, each of which has a dictionary."""
+    names = {path.name.removeprefix("dict.").removesuffix(".txt") for path in data.glob("dict.*.txt")} - {MANY}
+    for flag, language in zip(flags, requested, strict=True):
+        if language is None:
+            raise UserError(f"{data} is for a model of {len(names)} languages: pass {' and '.join(flags)}")
+        if language not in names:
+            raise UserError(not_allowed(flag, language, sorted(names)))
     source, target = map(str, requested)
     if source == target:
-        raise UserError(f"--source-language {source} and --target-language {target}: give two different languages")
+        raise UserError(f"{flags[0]} {source} and {flags[1]} {target}: give two different languages")
     return source, target
 
 

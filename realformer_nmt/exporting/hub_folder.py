@@ -15,7 +15,7 @@ from realformer_nmt.common.files.records import SomeRecord
 
 CONFIG = "config.json"
 HINT = "give a complete folder, as `save_pretrained` of transformers writes it"
-FORMATS = ("model*.safetensors", "pytorch_model*.bin")  # a large model is in several files
+FORMATS = ("model*.safetensors", "pytorch_model*.bin", "*.pt")  # a large model is in several files
 LICENCE = re.compile(r"\A---\n(?:.*\n)*?license:[ \t]*([\w.+-]+)", re.ASCII)
 
 
@@ -60,6 +60,10 @@ class HubFolder:
         if not files:
             raise UserError(f"{self.path} holds no weights, {' or '.join(FORMATS)}; {HINT}")
         return files
+
+    def model_files(self) -> list[Path]:
+        """Return the files of weights, behind config.json, which fairseq's folders lack."""
+        return [file for file in (self.path / CONFIG,) if file.is_file()] + self.weight_files()
 
     def tensors(self) -> dict[str, Tensor]:
         """Return all tensors in fp32; no code of a file is run."""

@@ -12,7 +12,7 @@ from realformer_nmt.common.files.atomic_files import check_free
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.data_bins.languages import check_language
+from realformer_nmt.data_bins.languages import MANY, check_language
 
 TOKENIZER = "tokenizer_config.json"
 
@@ -22,10 +22,16 @@ class ModelFamily(NamedTuple):
 
     what: str
     read: str
+    many: bool = False  # whether its models know many languages, of which every command takes a pair
 
 
+FAIRSEQ = "fairseq"  # whose folders have no config.json
 FAMILIES = {  # by model_type in config.json
     "marian": ModelFamily("Marian, such as OPUS-MT", "realformer_nmt.exporting.import_marian:read"),
+    FAIRSEQ: ModelFamily(
+        "M2M-100 or NLLB-200 of fairseq", "realformer_nmt.exporting.import_multilingual:read", many=True
+    ),
+    "m2m_100": ModelFamily("M2M-100 or NLLB-200", "realformer_nmt.exporting.import_m2m100:read", many=True),
 }
 
 
@@ -65,15 +71,15 @@ def run(request: ImportRequest) -> int:
     from realformer_nmt.exporting.hub_folder import CONFIG, HubFolder, ModelType
 
     folder = HubFolder(request.model)
-    model_type = folder.read(CONFIG, ModelType).model_type
+    model_type = folder.read(CONFIG, ModelType).model_type if (request.model / CONFIG).is_file() else FAIRSEQ
     family = choose(f"{request.model / CONFIG}: model_type", model_type, FAMILIES)
     named = TokenizerLanguages()
     if (request.model / TOKENIZER).is_file():
         named = folder.read(TOKENIZER, TokenizerLanguages)
-    pair = languages(request, named)
+    pair = (MANY, MANY) if family.many else languages(request, named)
     model = resolve_name(family.read)(folder, pair)
     imported_run.write(model, folder, pair, request.output)
-    print(f"{request.output}: {request.model}, {family.what}, from {' to '.join(pair)}")
+    print(f"{request.output}: {request.model}, {family.what}, {model.knows(pair)}")
     return 0
 
 

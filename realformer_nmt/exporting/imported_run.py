@@ -20,9 +20,10 @@ from realformer_nmt.corpora.preparing.prepare_record import PrepareRecord
 from realformer_nmt.data_bins import vocabulary
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.data_bins.file_checks import describe
+from realformer_nmt.data_bins.languages import Pair, check_languages
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 from realformer_nmt.exporting.fairseq_checkpoint import checkpoint
-from realformer_nmt.exporting.hub_folder import CONFIG, HubFolder
+from realformer_nmt.exporting.hub_folder import HubFolder
 from realformer_nmt.exporting.loaded_run import ConversionRecord
 from realformer_nmt.fairseq_patches.data.dictionary_checks import fingerprint
 from realformer_nmt.model.config import SIDES
@@ -36,12 +37,13 @@ license: {licence}
 
 # {name}, imported
 
-From {source} to {target}, taken over from `{name}` by `realformer-nmt import`.
+It translates {knows}.
+It was taken over from `{name}` by `realformer-nmt import`.
 Its licence there: {licence}. It holds for this folder, and for what is trained on from it.
 
 ```bash
-realformer-nmt translate RUN --input text.{source} --output translation
-realformer-nmt prepare --like RUN --train new.{source} new.{target} --held-out 100 --folder data
+realformer-nmt translate RUN{translated} --input text.{source} --output translation
+realformer-nmt prepare --like RUN{prepared} --train new.{source} new.{target} --held-out 100 --folder data
 realformer-nmt train --data data/data-bin --from RUN --arch {arch} --layers {layers} --protocol RUN/{protocol} \\
     --folder tuned
 ```
@@ -73,26 +75,33 @@ class ImportedModel:
     words: tuple[Sequence[str], Sequence[str]]  # of source and target, without fairseq's first four
     subwords: str  # a row of METHODS
     files: Mapping[str, bytes]  # of this method
+    languages: Sequence[str] = ()  # of a model that knows many
 
     @property
     def layers(self) -> str:
         return "-".join(str(self.options[f"{side}_layers"]) for side in SIDES)
 
+    def knows(self, pair: Pair) -> str:
+        """Return what the model translates, in words."""
+        many = f"between {len(self.languages)} languages: {', '.join(self.languages)}"
+        return many if self.languages else f"from {' to '.join(pair)}"
+
 
 def write(model: ImportedModel, folder: HubFolder, languages: tuple[str, str], output: Path) -> None:
     """Fill the folder of a run: a checkpoint, dictionaries, subwords, a card, and a protocol to train on by."""
+    check_languages(folder.path, model.languages)
     options: Options = {"_name": model.arch, **FAMILIES[model.arch], **model.options}
     versions = {f"{side}.version": torch.tensor([3.0]) for side in SIDES}
     built = inspection.build(folder.path, options, {**model.weights, **versions})
     settings = {"model": folder.name, "licence": folder.licence()}
-    inputs = {file.name: file for file in (folder.file(CONFIG), *folder.weight_files())}
+    inputs = {file.name: file for file in folder.model_files()}
     with completed_folder(output) as part:
         run = PreparedFolder(part)
         write_prepared(model, folder.name, languages, run)
         dictionaries = [dictionary(run.dictionary(language)) for language in languages]
         state = checkpoint(options, built.state_dict(), languages, str(PreparedFolder(output.absolute()).data))
         hashes = dict(zip(("source", "target"), map(fingerprint, dictionaries), strict=True))
-        state["task_state"] = {"dictionaries": hashes, "languages": list(languages)}
+        state["task_state"] = {"dictionaries": hashes, **({} if model.languages else {"languages": list(languages)})}
         (part / CHECKPOINTS).mkdir()
         with (part / CHECKPOINTS / LAST).open("wb") as file:  # of a path torch hides the system's error
             torch.save(state, file)
@@ -107,6 +116,8 @@ def write_prepared(model: ImportedModel, name: str, languages: tuple[str, str], 
         folder.mkdir()
     for language, words in zip(languages, model.words, strict=True):
         vocabulary.write(dict.fromkeys(words, 1), run.dictionary(language))
+    for language in model.languages:
+        run.dictionary(language).symlink_to(run.dictionary(languages[0]).name)
     for name_of_file, content in model.files.items():
         (run.subwords / name_of_file).write_bytes(content)
     files = describe(run.path, [file for folder in (run.data, run.subwords) for file in sorted(folder.iterdir())])
@@ -116,6 +127,7 @@ def write_prepared(model: ImportedModel, name: str, languages: tuple[str, str], 
         source=languages[0],
         target=languages[1],
         subwords=model.subwords,
+        vocabulary=len(vocabulary.SYMBOLS) + max(map(len, model.words)),
         settings={"protocol": asdict(UNTOUCHED), "tokenised": False},
         bytes=files.bytes,
         sha256=files.sha256,
@@ -124,9 +136,14 @@ def write_prepared(model: ImportedModel, name: str, languages: tuple[str, str], 
 
 
 def card(model: ImportedModel, folder: HubFolder, languages: tuple[str, str]) -> str:
-    source, target = languages
+    source, target = model.languages[:2] or languages
     names = {"name": folder.name, "licence": folder.licence() or "unknown", "source": source, "target": target}
-    return CARD_TEXT.format(**names, arch=model.arch, layers=model.layers, protocol=PROTOCOL)
+    flags = {
+        "translated": f" --source-language {source} --target-language {target}" if model.languages else "",
+        "prepared": f" --source {source} --target {target}" if model.languages else "",
+    }
+    sizes = {"arch": model.arch, "layers": model.layers}
+    return CARD_TEXT.format(**names, **flags, **sizes, knows=model.knows(languages), protocol=PROTOCOL)
 
 
 def protocol(model: ImportedModel, folder: HubFolder) -> str:

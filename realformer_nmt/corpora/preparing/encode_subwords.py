@@ -15,7 +15,7 @@ from realformer_nmt.corpora.preparing.cleaning import fault
 from realformer_nmt.corpora.preparing.prepare_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
-from realformer_nmt.corpora.subwords.language_tags import tagged
+from realformer_nmt.corpora.subwords.language_tags import tagged_sources, tagged_targets
 from realformer_nmt.corpora.subwords.subword_methods import METHODS, SubwordMethod
 from realformer_nmt.corpora.subwords.subwords import encoder, renew, split
 
@@ -74,9 +74,9 @@ def write_split(
 def encode_block(
     block: Block, method: SubwordMethod, model: Path, languages: tuple[str, str], lengths: Lengths | None
 ) -> Encoded:
-    tags = map(method.tag.format, languages)
-    source = tagged(encoder(method, model)(split(block.source)), next(tags))
-    target = tagged(encoder(method.of_target, model)(split(block.target)), next(tags))
+    source_tag, target_tag = map(method.tag.format, languages)
+    source = tagged_sources(encoder(method, model)(split(block.source)), source_tag)
+    target = tagged_targets(encoder(method.of_target, model)(split(block.target)), target_tag)
     dropped: Counter[str] = Counter()
     indices = []
     for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):

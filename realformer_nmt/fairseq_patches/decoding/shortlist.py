@@ -15,6 +15,7 @@ from fairseq.sequence_generator import EnsembleModel, SequenceGenerator
 from fairseq.tasks.fairseq_task import FairseqTask
 from torch import Tensor
 
+from realformer_nmt.fairseq_patches.decoding.recorded_search import RecordedGenerator
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 # Options that need words beyond the best: fairseq's own search does these
@@ -37,10 +38,8 @@ class ShortlistModel(EnsembleModel):
         decoder = self.single_model.decoder
         features, extra = decoder.extract_features(tokens, encoder_outs[0], incremental_states[0])
         best = decoder.best_words(features[:, -1], self.first, self.number, temperature)
-        special = torch.arange(self.first, device=best.words.device).expand(len(best.words), -1)
-        self.words = torch.cat([special, best.words], 1)
+        lprobs, self.words = best.shortlist()
         attention = extra["attn"][0]
-        lprobs = torch.cat([best.first, best.values], 1) - best.total
         if self.prefix is not None and tokens.size(1) == 1:
             logits = decoder.output_layer(features[:, -1]) / temperature
             words = self.prefix.repeat_interleave(len(logits) // len(self.prefix), 0)  # rows x 1
@@ -80,7 +79,7 @@ class ShortlistGenerator(SequenceGenerator):
         first = 1 + max(self.pad, self.eos, self.unk)
         model = ShortlistModel(models[0], first, min(2 * self.beam_size, self.vocab_size - first))
         search = ShortlistSearch(dictionary, model)
-        short = SequenceGenerator(model, dictionary, **{**options, "search_strategy": search})
+        short = RecordedGenerator(model, dictionary, **{**options, "search_strategy": search})
         short.vocab_size = first + model.number
         return short
 

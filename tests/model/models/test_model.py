@@ -67,7 +67,7 @@ def check_no_position_sees_what_comes_after_it(model: TranslationModel) -> None:
 
 
 def check_reordered_beams_decode_as_the_reordered_sentences_afresh(model: TranslationModel) -> None:
-    """Both are in fp64, as above."""
+    """Compare in fp64, as above."""
     model, order = copy.deepcopy(model).double(), torch.tensor([2, 0, 2, 1])
     encoder_out = model.encoder(SOURCE)
     state: dict[str, Decoding] = {}
