@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from fairseq import utils
 from fairseq.modules import FairseqDropout
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from realformer_nmt.kernels.activations import activation
 from realformer_nmt.kernels.native.library import takes
 from realformer_nmt.kernels.native.masks import dropped, passed
 
@@ -31,9 +31,9 @@ class Dropout(FairseqDropout):
 class ActivatedDropout(Dropout):
     """Dropout of activation(x)."""
 
-    def __init__(self, activation: str, p: float, module_name: str | None = None) -> None:
+    def __init__(self, name: str, p: float, module_name: str | None = None) -> None:
         super().__init__(p, module_name)
-        self.activation = utils.get_activation_fn(activation)
+        self.activation = activation(name)
 
     def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
         return super().forward(self.activation(x), inplace)
