@@ -32,8 +32,8 @@ from realformer_nmt.model.models.model import TranslationModel
 RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
 
 
-class ExportRecord(Struct, frozen=True, kw_only=True):
-    """Record of an export."""
+class ConversionRecord(Struct, frozen=True, kw_only=True):
+    """Record of an export or an import."""
 
     made_from: Origin
 
@@ -48,10 +48,10 @@ class LoadedRun(NamedTuple):
     members: Sequence[SourceCheckpoint] = ()  # what the checkpoint was averaged or exported from
 
     @property
-    def tokenizer_model(self) -> Path | None:
-        """File that transformers' MarianTokenizer reads, if the subword method has one."""
-        name = METHODS[self.corpus.subwords].marian_model
-        return next((file for file in subwords(self.corpus) if file.name == name), None)
+    def tokenizer_models(self) -> list[Path]:
+        """Files for source and target that transformers' MarianTokenizer reads, if the subword method has them."""
+        files = {file.name: file for file in subwords(self.corpus)}
+        return [files[name] for name in METHODS[self.corpus.subwords].marian_models if name in files]
 
     def copy_words(self, folder: Path) -> None:
         for file in (*dictionaries(self.corpus), *subwords(self.corpus)):
@@ -64,7 +64,7 @@ class LoadedRun(NamedTuple):
         self.copy_words(folder)
 
     def record(self, settings: Mapping[str, str], folder: Path) -> None:
-        records.write(folder / RECORD, ExportRecord(made_from=replace(self.origin, settings=dict(settings))))
+        records.write(folder / RECORD, ConversionRecord(made_from=replace(self.origin, settings=dict(settings))))
 
 
 def load(model: Path, options: CorpusOptions) -> LoadedRun:
