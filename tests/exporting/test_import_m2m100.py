@@ -2,13 +2,17 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ctranslate2
 import pytest
 import torch
 from fairseq import checkpoint_utils, data
+from fairseq.data import data_utils
 from fairseq.sequence_generator import SequenceGenerator
+from programs import commands
 from tiny_models import m2m100
 from tiny_models.tiny import EOS, PAD
 from torch import Tensor
@@ -20,6 +24,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.serving import translator
 from realformer_nmt.serving.decoding import SearchOptions
 
+LANGUAGES = {"source_language": "en", "target_language": "fr"}
 PAIR = ("--source-language", "en", "--target-language", "fr")
 LONGEST = 14
 
@@ -45,7 +50,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Imported:
 
 
 def load(run: Path) -> translator.Translator:
-    return translator.load(run, source_language="en", target_language="fr", cpu=True)
+    return translator.load(run, cpu=True, **LANGUAGES)
 
 
 def padded(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
@@ -120,6 +125,69 @@ def test_text_is_read_and_written_as_by_transformers(imported: Imported) -> None
     assert [text for text, _ in pairs] == [imported.tokenizer.decode(row) for _, row in pairs]
     assert len({text for text, _ in pairs}) > 10
     assert texts[-1] == ""
+
+
+def test_every_command_writes_what_the_loaded_run_writes(imported: Imported, tmp_path: Path) -> None:
+    """`translate` by fairseq-generate, and the exports that begin with a tag: ONNX's program and CTranslate2."""
+    lines = m2m100.lines(6)
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in [*lines, ""]))
+    model = load(imported.run)
+    expected = model.translate([*lines, ""])
+    argv = ["translate", str(imported.run), *PAIR, "--input", str(tmp_path / "text"), "--output", str(tmp_path / "out")]
+    assert subcommands.main(argv) == 0
+    assert (tmp_path / "out/hypotheses.txt").read_text().split("\n") == [*expected, ""]
+    for form in ("onnx", "ctranslate2"):
+        output = ["--to", form, "--output", str(tmp_path / form)]
+        assert subcommands.main(["export", str(imported.run), *PAIR, *output]) == 0
+    source = (tmp_path / "text").read_text()
+    done = commands.run([sys.executable, str(tmp_path / "onnx/translate.py")], text=source)
+    assert done.stdout.split("\n") == [*expected, ""], done.stderr
+    sentences = [hypotheses[0] for hypotheses in model.stream(lines)]
+    engine = ctranslate2.Translator(str(tmp_path / "ctranslate2"))
+    tags = [["__fr__"]] * len(lines)
+    sources = [sentence.source for sentence in sentences]
+    results = engine.translate_batch(sources, target_prefix=tags, beam_size=5, min_decoding_length=2)
+    assert [result.hypotheses[0] for result in results] == [sentence.pieces for sentence in sentences]
+    with pytest.raises(UserError, match="begins with a language's tag, which Marian's search does not force"):
+        python_api.export(imported.run, to="huggingface", output=tmp_path / "hub", **LANGUAGES)
+
+
+def test_pairs_prepared_like_the_run_begin_with_tags(imported: Imported, tmp_path: Path) -> None:
+    """The target of an empty pair, too, as fairseq-generate takes the forced word from there."""
+    texts = [tmp_path / f"text.{language}" for language in ("en", "fr")]
+    for text in texts:
+        text.write_text("".join(f"{line}\n" for line in m2m100.lines(12)))
+    empty = tmp_path / "empty"
+    empty.write_text("a b\n\n")
+    pairs = {"train": [texts], "test": [[empty, empty]], "held_out": 5}
+    options = {"like": imported.run, "folder": tmp_path / "data", "workers": 1, "quiet": True}
+    python_api.prepare(source="en", target="fr", **pairs, **options)
+    tests = [
+        data_utils.load_indexed_dataset(str(tmp_path / f"data/data-bin/test.en-fr.{language}"))
+        for language in ("en", "fr")
+    ]
+    tag = [imported.tokenizer.get_lang_id(language) for language in ("en", "fr")]
+    assert [[side[0][0].item() for side in tests], tests[0][1].tolist(), tests[1][1].tolist()] == [
+        tag,
+        [EOS],
+        [tag[1], EOS],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        ((None, None), "is for a model of 100 languages: pass --source-language and --target-language"),
+        (("en", "xx"), "--target-language xx is not one of"),
+        (("en", "mul"), "--target-language mul is not one of"),
+        (("en", "en"), "--source-language en and --target-language en: give two different languages"),
+    ],
+)
+def test_a_pair_of_the_models_languages_is_needed(
+    imported: Imported, pair: tuple[str | None, str | None], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        translator.load(imported.run, source_language=pair[0], target_language=pair[1])
 
 
 def test_every_row_has_the_word_of_transformers(imported: Imported) -> None:
