@@ -17,6 +17,7 @@ ENDING = regex.compile(rf"(?<![\p{{STerm}}…])([\p{{STerm}}…]++)((?:\s*{CLOSI
 BEGINNING = regex.compile(r"""(?:["'¿¡\p{Ps}\p{Pi}]\s*+|\p{Pf}(?=\S))*+(?!\p{Ll})[\p{L}\p{N}]""")
 OPENING = regex.compile(r"""^["'¿¡\p{Ps}\p{Pi}\p{Pf}]+""")
 ACRONYM = regex.compile(r"(?:\p{L}\.)+\p{L}")
+LANGUAGE_TAG = regex.compile(r">>\S+<<\s*|")  # with which a line says what a model of many targets shall write
 ONLY_BEFORE_NUMBERS = " #NUMERIC_ONLY#"  # Moses' mark of an abbreviation
 
 
@@ -78,7 +79,9 @@ def cut(text: str, abbreviations: frozenset[str]) -> Paragraph:
             sentences.append(body[first : gap.start()])
             gaps.append(gap[0] or " ")
             first = start
-    return Paragraph(indent, [*sentences, body[first:]], [*gaps, tail])
+    sentences.append(body[first:])
+    tag = LANGUAGE_TAG.match(body)[0]
+    return Paragraph(indent, [sentences[0], *(tag + sentence for sentence in sentences[1:])], [*gaps, tail])
 
 
 def is_end(word: str, text: str, following: int, alone: bool, abbreviations: frozenset[str]) -> bool:

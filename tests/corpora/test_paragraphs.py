@@ -52,6 +52,10 @@ def test_translations_take_the_places_of_their_sentences() -> None:
     assert paragraphs.joined(["Eins.", "Zwei.", "", "Drei."]) == [" Eins.  Zwei.\n", "", "Drei. "]
 
 
+def test_a_tag_of_the_target_language_holds_for_each_sentence() -> None:
+    assert Paragraphs([">>fra<< One. Two."], "en", True).sentences == [">>fra<< One.", ">>fra<< Two."]
+
+
 def test_chinese_and_japanese_have_no_space_between_sentences() -> None:
     one, two, quoted = "\u3053\u308c\u3002", "\u305d\u308c\uff1f", "\u300c\u306f\u3044\u3002\u300d\u3068\u3002"
     paragraphs = Paragraphs([one + two + quoted], "ja", True)
