@@ -83,8 +83,7 @@ class ImportedModel:
 
     def knows(self, pair: Pair) -> str:
         """Return what the model translates, in words."""
-        many = f"between {len(self.languages)} languages: {', '.join(self.languages)}"
-        return many if self.languages else f"from {' to '.join(pair)}"
+        return f"between {len(self.languages)} languages" if self.languages else f"from {' to '.join(pair)}"
 
 
 def write(model: ImportedModel, folder: HubFolder, languages: tuple[str, str], output: Path) -> None:
@@ -143,7 +142,8 @@ def card(model: ImportedModel, folder: HubFolder, languages: tuple[str, str]) ->
         "prepared": f" --source {source} --target {target}" if model.languages else "",
     }
     sizes = {"arch": model.arch, "layers": model.layers}
-    return CARD_TEXT.format(**names, **flags, **sizes, knows=model.knows(languages), protocol=PROTOCOL)
+    knows = ": ".join(filter(None, (model.knows(languages), ", ".join(model.languages))))
+    return CARD_TEXT.format(**names, **flags, **sizes, knows=knows, protocol=PROTOCOL)
 
 
 def protocol(model: ImportedModel, folder: HubFolder) -> str:
