@@ -31,7 +31,7 @@ def update(way: str, rows: int, length: int) -> Work:
     torch.manual_seed(1)
     model = skeleton(argparse.Namespace(**options), WORDS, WORDS).train()
     for attention in (module for module in model.modules() if isinstance(module, Attention)):
-        attention.chained = way == "computed again"
+        attention._chain = attention._chain if way == "computed again" else attention._compose
     tokens = torch.randint(4, WORDS, (rows, length))
 
     def work() -> None:

@@ -12,13 +12,8 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from realformer_nmt.fairseq_patches.decoding.static_search import (
-    EncodedBatch,
-    Hypotheses,
-    SearchRules,
-    SearchSizes,
-    StaticSearch,
-)
+from realformer_nmt.fairseq_patches.decoding.ended_hypotheses import Hypotheses
+from realformer_nmt.fairseq_patches.decoding.static_search import EncodedBatch, SearchRules, SearchSizes, StaticSearch
 from realformer_nmt.fairseq_patches.training.one_launch import VARIABLE
 from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.training.recorded_steps import CudaRecorder, Recorder
@@ -81,6 +76,7 @@ class RecordedSearches:
         if key not in self.searches:
             search = StaticSearch(decoder, rules, sizes, batch.memory)
             self.searches[key] = RecordedSearch(self.recorder, decoder, search, batch)
+            logger.info("recorded the steps of a search of sizes %s", list(sizes))
             if len(self.searches) > MOST:
                 del self.searches[next(iter(self.searches))]
         return self.searches[key]
@@ -130,14 +126,14 @@ class RecordedGenerator(SequenceGenerator):
 
     def _rules(self) -> SearchRules:
         return SearchRules(
-            self.beam_size,
-            self.pad,
-            self.eos,
-            self.unk,
-            self.min_len,
-            self.unk_penalty,
-            self.temperature,
-            self.len_penalty if self.normalize_scores else None,
+            beams=self.beam_size,
+            pad=self.pad,
+            eos=self.eos,
+            unk=self.unk,
+            min_len=self.min_len,
+            unk_penalty=self.unk_penalty,
+            temperature=self.temperature,
+            len_penalty=self.len_penalty if self.normalize_scores else None,
         )
 
     def _encoded(self, inputs: Mapping[str, Any], start: int) -> EncodedBatch:

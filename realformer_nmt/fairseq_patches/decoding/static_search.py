@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
+from realformer_nmt.fairseq_patches.decoding.ended_hypotheses import EndedHypotheses, Hypotheses
 from realformer_nmt.model.attention.static_cache import StaticDecoding, StaticLineage
 from realformer_nmt.model.decoder import Decoder
-
-Hypotheses = list[list[dict[str, Tensor]]]  # of each sentence, the best first: what fairseq's generators return
 
 
 class SearchRules(NamedTuple):
@@ -34,9 +32,6 @@ class SearchRules(NamedTuple):
         """Return the number of special words, the vocabulary's first."""
         return 1 + max(self.pad, self.eos, self.unk)
 
-    def scores(self, sums: Tensor, lengths: Tensor) -> Tensor:
-        return sums if self.len_penalty is None else sums / (lengths.double() ** self.len_penalty).float()
-
 
 class SearchSizes(NamedTuple):
     sentences: int
@@ -53,31 +48,6 @@ class EncodedBatch(NamedTuple):
     limit: int
 
 
-class EndedHypotheses(NamedTuple):
-    """Table of the first hypotheses of each sentence that have ended, one per beam, and a column for all later ones."""
-
-    number: Tensor  # B x 1
-    steps: Tensor  # at which they ended: B x beams + 1
-    sums: Tensor  # of log-probabilities: B x beams + 1
-    origin: Tensor  # their lineages: B x beams + 1 x T
-
-    @classmethod
-    def build(cls, lineage: StaticLineage) -> "EndedHypotheses":
-        sentences, beams, length = lineage.origin.shape
-        shapes = ((sentences, 1), (sentences, beams + 1), (sentences, beams + 1, length))
-        number, steps, origin = (lineage.origin.new_zeros(shape) for shape in shapes)
-        return cls(number, steps, steps.float(), origin)
-
-    def add(self, ends: Tensor, sums: Tensor, lineage: StaticLineage, beams: Tensor) -> None:
-        """Add those of the beams that end now; all arguments but the lineage are B x beams."""
-        rest = ends.size(1)
-        slots = (self.number + ends.cumsum(1) - 1).masked_fill_(~ends, rest).clamp_(max=rest)
-        self.steps.scatter_(1, slots, lineage.step.expand_as(slots))
-        self.sums.scatter_(1, slots, sums)
-        self.origin.scatter_(1, slots.unsqueeze(-1).expand(-1, -1, self.origin.size(2)), lineage.of(beams))
-        self.number.add_(ends.sum(1, keepdim=True)).clamp_(max=rest)
-
-
 class StaticSearch:
     """Beam search of a batch by fairseq's rules (sequence_generator.py), over a shortlist of words per beam."""
 
@@ -90,13 +60,14 @@ class StaticSearch:
         self.words = torch.zeros_like(self.lineage.origin)  # that beams read: B x beams x T
         self.sums = self.words.float()  # of log-probabilities until these: B x beams x T
         self.word, self.sum = self.words[:, :, 0].clone(), self.sums[:, :, 0].clone()  # of the next step
-        self.ignored = torch.zeros_like(self.word, dtype=torch.bool)  # beams that have ended
         self.ended = EndedHypotheses.build(self.lineage)
         self.decoding = StaticDecoding(len(decoder.layers), self.lineage)
 
     def tensors(self) -> Iterator[Tensor]:
-        yield from (self.memory, self.padding, self.limit, self.words, self.sums, self.word, self.sum, self.ignored)
-        yield from (*self.lineage, *self.ended, *self.decoding.tensors())
+        yield from (self.memory, self.padding, self.limit, self.words, self.sums, self.word, self.sum)
+        yield from self.lineage
+        yield from self.ended
+        yield from self.decoding.tensors()
 
     def begin(self, batch: EncodedBatch) -> None:
         """Start with a batch; rows that it does not fill see the same zeros everywhere, and are finished."""
@@ -108,7 +79,6 @@ class StaticSearch:
         self.limit.fill_(batch.limit)
         self.word.fill_(batch.start)
         self.sum.fill_(-torch.inf)[:, 0] = 0  # all beams of a sentence are the same at first
-        self.ignored.fill_(False)
         self.ended.number.fill_(self.rules.beams)[:sentences] = 0
 
     def go_on_from(self, smaller: "StaticSearch") -> None:
@@ -129,9 +99,7 @@ class StaticSearch:
         sums, words, beams = self._candidates(decoder)  # B x 2 * beams each, the best first
         ends = words.eq(self.rules.eos) & ~sums.isneginf()
         first = slice(self.rules.beams)  # only these may end
-        ends[:, first].logical_and_(~self.ignored)
         self.ended.add(ends[:, first], sums[:, first], self.lineage, beams[:, first])
-        ends[:, first].logical_or_(self.ignored)
         self._continue(ends, sums, words, beams)
 
     def _candidates(self, decoder: Decoder) -> tuple[Tensor, Tensor, Tensor]:
@@ -163,11 +131,10 @@ class StaticSearch:
         return x[:, -1]
 
     def _continue(self, ends: Tensor, sums: Tensor, words: Tensor, beams: Tensor) -> None:
-        """Continue the best candidates that do not end; if there are too few, others stand in, ignored."""
+        """Continue the best candidates that do not end: at least half, since each beam ends once."""
         candidates = ends.size(1)
         order = ends * candidates + torch.arange(candidates, device=ends.device)
-        smallest, active = order.topk(self.rules.beams, largest=False)
-        self.ignored.copy_(smallest >= candidates)
+        active = order.topk(self.rules.beams, largest=False).indices
         self.word.copy_(words.gather(1, active))
         self.sum.copy_(sums.gather(1, active))
         self.lineage.advance(beams.gather(1, active))
@@ -178,36 +145,5 @@ class StaticSearch:
 
     def hypotheses(self, sentences: int) -> Hypotheses:
         """Read the hypotheses of the first sentences, on the CPU, whatever the device."""
-        number, steps, sums, origin = (tensor[:sentences].to("cpu", copy=True) for tensor in self.ended)
-        steps, sums, lineages = (
-            steps[:, :-1],
-            sums[:, :-1],
-            origin[:, :-1].clamp_(min=0),
-        )
-        read = (pad(each[:sentences].cpu().gather(1, lineages), (0, 1)) for each in (self.words, self.sums))
-        ends = steps.unsqueeze(-1) + 1
-        words, totals = next(read).scatter_(2, ends, self.rules.eos), next(read).scatter_(2, ends, sums.unsqueeze(-1))
-        table = HypothesisTable(steps, words, self.rules.scores(sums, steps + 1), totals.diff())
-        return [table.sentence(row, count) for row, count in enumerate(number[:, 0].tolist())]
-
-
-class HypothesisTable(NamedTuple):
-    """Hypotheses of a batch on the CPU."""
-
-    steps: Tensor  # at which they ended: B x beams
-    words: Tensor  # from the first that was read: B x beams x T + 1
-    scores: Tensor  # B x beams
-    parts: Tensor  # log-probability of each word: B x beams x T
-
-    def sentence(self, row: int, count: int) -> list[dict[str, Tensor]]:
-        order: list[int] = self.scores[row, :count].argsort(descending=True).tolist()
-        return [self.hypothesis(row, beam, int(self.steps[row, beam]) + 1) for beam in order]
-
-    def hypothesis(self, row: int, beam: int, length: int) -> dict[str, Tensor]:
-        return {
-            "tokens": self.words[row, beam, 1 : length + 1],
-            "score": self.scores[row, beam],
-            "attention": torch.empty(0),
-            "alignment": torch.empty(0),
-            "positional_scores": self.parts[row, beam, :length],
-        }
+        ended, words, sums = self.ended.on_cpu(sentences), self.words[:sentences].cpu(), self.sums[:sentences].cpu()
+        return ended.table(words, sums, self.rules.eos, self.rules.len_penalty).sentences(ended.number)

@@ -59,10 +59,8 @@ class Attention(nn.Module, ABC):
         self.score_source, self.carry, self.depth = source, carry, depth
         self.pattern, self.positions = pattern, positions if source.queries and source.keys else NONE
         self.head_mixing = head_mixing or HeadMixing()
-        usual = positions.none and self.head_mixing.none
-        self.plain = isinstance(source, Dot) and carry.keeps_scores and usual
-        self.has_kernel = type(source) is Dot and usual and "divisor" in vars(type(carry))
-        self.chained = self.has_kernel and not carry.keeps_scores and pattern.whole  # in training
+        self.usual = positions.none and self.head_mixing.none
+        self.plain = isinstance(source, Dot) and carry.keeps_scores and self.usual
         self.kernel = False  # whether it decodes by the package's kernel
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
@@ -93,6 +91,10 @@ class Attention(nn.Module, ABC):
         shown = self.pattern.matrix(shares, seen) if weights else None
         return Attended(self.out_proj(self.head_output(x, heads)), carried, shown)
 
+    @property
+    def has_kernel(self) -> bool:
+        return type(self.score_source) is Dot and self.usual and "divisor" in vars(type(self.carry))
+
     def _fastest(self, x: Tensor, cache: Any) -> Compute:
         """Return the fastest method that computes this attention.
 
@@ -101,7 +103,8 @@ class Attention(nn.Module, ABC):
         drops, decodes = self.dropout_module.applies, cache is not None
         if self.kernel and decodes and not drops and _fits_step_kernel(x):
             return self._step
-        if self.chained and torch.is_grad_enabled() and not decodes:
+        sums = self.has_kernel and not self.carry.keeps_scores
+        if sums and self.pattern.whole and not decodes and _trains():
             return self._chain
         return self._attend if self.plain and not (x.is_cpu and (drops or decodes)) else self._compose
 
@@ -110,10 +113,11 @@ class Attention(nn.Module, ABC):
     ) -> Computed:
         """Compute dot products and their running total without storing them."""
         dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
-        value, key = seen.parts
-        query = required(query) * self.score_source.head_width**-0.5
+        [view] = self.pattern.views(required(query) * self.score_source.head_width**-0.5, seen, mask)
+        value, key = view.seen.parts
         before = carried[0] if carried else None
-        heads, total = attend_in_chain(query, key, value, before, mask, self.carry.divisor(self.depth), dropout)
+        divisor = self.carry.divisor(self.depth)
+        heads, total = attend_in_chain(view.query, key, value, before, view.mask, divisor, dropout)
         return self._join(x, [heads]), (total,), ()
 
     def _step(
@@ -255,6 +259,11 @@ def _softmax(logits: Tensor, *columns: Tensor, view: View) -> Tensor:
     if columns:
         logits = torch.cat([logits, *columns], -1)
     return logits.softmax(-1, dtype=torch.float32).type_as(value).expand(value.size(0), -1, -1, -1)
+
+
+def _trains() -> bool:
+    """Tell whether there will be a backward pass, which repeats products as they are: not in autocast's type."""
+    return torch.is_grad_enabled() and not any(map(torch.is_autocast_enabled, ("cpu", "cuda")))
 
 
 def _fits_step_kernel(x: Tensor) -> bool:

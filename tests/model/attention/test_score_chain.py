@@ -27,8 +27,7 @@ def attended(layers: list[Attention], mask: Tensor, x: Tensor, composed: tuple[i
     results: list[Tensor] = []
     carried: Carried = ()
     for number, layer in enumerate(layers):
-        layer.chained = number not in composed
-        result = layer(x, x, mask, carried, weights=False)
+        result = layer(x, x, mask, carried, weights=number in composed)
         results, carried = [*results, result.output], result.carried
     return results
 
