@@ -51,6 +51,8 @@ class HubFolder:
         with json_records.expected(self.path / name, HINT):
             numbers = convert(content, dict[str, int])
         subwords = sorted(numbers, key=numbers.__getitem__)
+        if any(not word or re.search(r"[\n\r]", word) for word in subwords):
+            raise UserError(f"{self.path / name} has a subword that is empty or ends a line, which fairseq cannot list")
         if sorted(numbers.values()) != list(range(len(numbers))):
             raise UserError(f"{self.path / name}: its numbers are not 0 to {len(numbers) - 1}, each once; {HINT}")
         return subwords

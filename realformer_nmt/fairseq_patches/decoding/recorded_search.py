@@ -117,6 +117,7 @@ class RecordedGenerator(SequenceGenerator):
     def _repeats(self, decoder: Decoder, inputs: Mapping[str, Any]) -> bool:
         """Tell whether a search does nothing but what a static one does, and has words enough."""
         is_plain = not self.match_source_len and not decoder.need_attn and "src_tokens" in inputs
+        is_plain = is_plain and self.model.prefix is None
         words = self.vocab_size - self._rules().special
         return is_plain and words >= 2 * self.beam_size and self.min_len <= self._limit(inputs)
 

@@ -55,7 +55,15 @@ def pairwise_cover(columns: Sequence[Sequence[str]], forbidden: Iterable[Pair] =
 
 
 MIXTURES = ["random+dot", "dense+dot", "random+dense+dot"]
-COLUMNS: list[list[str]] = [[*TOPOLOGIES], [*SCALINGS], [*SOURCES, *MIXTURES], [*CARRIES], [*NORMS], [*HEADS]]
+AS_B2T = ("ds_init", "sub_ln", "t_fixup")  # initial weights alone, which no topology sees
+COLUMNS: list[list[str]] = [
+    [*TOPOLOGIES],
+    [name for name in SCALINGS if name not in AS_B2T],
+    [*SOURCES, *MIXTURES],
+    [*CARRIES],
+    [*NORMS],
+    [*HEADS],
+]
 WEIGHING = [name for name, scaling in SCALINGS.items() if scaling(Stack("encoder", 2, 2)).weighs]
 WITHOUT_SHORTCUTS = [name for name, topology in TOPOLOGIES.items() if not topology.has_shortcuts]
 WITH_TABLES = [source for source in COLUMNS[2] if longest(source, 1)]

@@ -23,11 +23,11 @@ def test_rows_and_columns_still_sum_to_one_after_a_hundred_sub_layers() -> None:
         torch.testing.assert_close(product.sum(axis), torch.ones(2, 3, 4), rtol=0, atol=1e-5)
 
 
-def test_it_starts_with_one_stream_before_the_others_and_almost_the_identity() -> None:
+def test_it_starts_with_one_stream_first_and_almost_the_identity() -> None:
     """sigmoid(1) = 0.731 and sigmoid(-1) = 0.269; of exp(0) and 23 exp(-8) a quarter of the latter moves no stream."""
     fifth, streams = connections(5, std=0.0), torch.randn(2, 3, 4, 8)
-    one, others = 0.73106, 0.26894
-    expected = torch.tensor([others, one, others, others]).expand(2, 3, 4)
+    one, other = 0.73106, 0.26894
+    expected = torch.tensor([other, one, other, other]).expand(2, 3, 4)
     torch.testing.assert_close(fifth("reading", streams), expected, rtol=0, atol=1e-5)
     torch.testing.assert_close(fifth("writing", streams), 2 * expected, rtol=0, atol=1e-5)
     away = 18 * torch.tensor(-8.0).exp() / (1 + 23 * torch.tensor(-8.0).exp())  # 18 of 24 permutations move a stream
