@@ -38,12 +38,14 @@ from realformer_nmt.protocols.command import layers
 BLANK = "<blank>"  # its name for padding
 
 
-def exported(model: nn.Module, shape: Shape, samples: list[Sample], beam: int, precision: str) -> Callable[[], int]:
+def exported(
+    model: nn.Module, shape: Shape, samples: list[Sample], beam: int, precision: str, device: str = "cpu"
+) -> Callable[[], int]:
     """Return CTranslate2's `generator`: one call translates the samples, to hypotheses of their sources' length."""
     words = [
         BLANK if index == PAD else word for index, word in enumerate(task(shape.vocabulary).target_dictionary.symbols)
     ]
-    translator = _translator(model, shape, words, precision)
+    translator = _translator(model, shape, words, precision, device)
     batches: list[Any] = [sample["net_input"]["src_tokens"] for sample in samples]
     texts = [[[words[index] for index in row[row.ne(PAD)][:-1]] for row in batch] for batch in batches]
 
@@ -60,7 +62,7 @@ def exported(model: nn.Module, shape: Shape, samples: list[Sample], beam: int, p
     return translate
 
 
-def _translator(model: nn.Module, shape: Shape, words: list[str], precision: str) -> Any:
+def _translator(model: nn.Module, shape: Shape, words: list[str], precision: str, device: str) -> Any:
     import ctranslate2
     from ctranslate2.converters.fairseq import set_transformer_decoder, set_transformer_encoder
     from ctranslate2.specs import TransformerSpec
@@ -76,7 +78,8 @@ def _translator(model: nn.Module, shape: Shape, words: list[str], precision: str
     spec.optimize(quantization=precision)
     with tempfile.TemporaryDirectory() as folder:
         spec.save(folder)
-        return ctranslate2.Translator(folder, intra_threads=torch.get_num_threads(), compute_type=precision)
+        threads = torch.get_num_threads()
+        return ctranslate2.Translator(folder, device=device, intra_threads=threads, compute_type=precision)
 
 
 PLACE = Place(torch.device("cpu"), torch.float32)

@@ -1,6 +1,7 @@
-"""Steps of fairseq-train on a GPU, run and replayed (docs/performance.md): time, memory, and whether losses are equal.
+"""Steps of fairseq-train and of beam search on a GPU, run and replayed (docs/performance.md): time, memory, and
+whether losses and hypotheses are equal. Beside beam search CTranslate2, if it is installed.
 
-python benchmarks/replayed.py replayed.json              # eight minutes; rows are written one by one
+python benchmarks/replayed.py replayed.json              # nine minutes; rows are written one by one
 """
 
 import argparse
@@ -11,15 +12,21 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from engines import exported
+from workloads import STOCK, Place, Sample, Shape, build, samples, task
 
 from realformer_nmt.common.stages.versions import versions
+from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.fairseq_patches.training.one_launch import VARIABLE
+from realformer_nmt.protocols.command import layers
 
 Row = dict[str, Any]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
@@ -27,6 +34,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "realformer_nmt"
 SHORTEST, LONGEST = 20, 33  # words: six shapes
 WIDTH = 512
 LAST = 20  # updates that are timed, in which every shape is recorded
+BEAM, BATCHES, ROUNDS = 4, 4, 3
 
 
 def write_text(folder: Path, pairs: int, words: int) -> None:
@@ -83,11 +91,63 @@ def rows(data: Path, args: argparse.Namespace) -> Iterator[Row]:
             yield {"size": size, "family": family, "ran": ran, "replayed": replayed, "first_update_that_differs": first}
 
 
+def translator(family: str, shape: Shape, place: Place, batches: list[Sample]) -> Callable[[], list[list[int]]]:
+    """Return a function that translates all batches, up to the length of their sources."""
+    model = build(family, shape, place).eval()
+    model.make_generation_fast_(need_attn=False)
+    words = task(shape.vocabulary).target_dictionary
+
+    def translate() -> list[list[int]]:
+        search = ShortlistGenerator([model], words, beam_size=BEAM, max_len_a=1.0, max_len_b=0)
+        answers = [beams for batch in batches for beams in search.generate([model], batch)]
+        return [beams[0]["tokens"].tolist() for beams in answers]
+
+    return translate
+
+
+def tokens_per_second(translate: Callable[[], Any], written: int) -> int:
+    seconds = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        translate()
+        seconds.append(time.perf_counter() - start)
+    return round(written / statistics.median(seconds))
+
+
+def decode(family: str, size: str, args: argparse.Namespace) -> Row:
+    """Return tokens per second of beam search, and the share of sentences with the same words when it is replayed."""
+    place = Place(torch.device("cpu"), torch.float32) if args.cpu else Place(torch.device("cuda"), torch.float16)
+    shape = Shape(*layers(size), width=args.width, vocabulary=args.words)
+    batches = samples(shape, place, args.tokens, BATCHES)
+    translate = translator(family, shape, place, batches)
+    row: Row = {"size": size, "family": family, "decoding": "tokens a second"}
+    outputs = {}
+    for name, variable in (("ran", "0"), ("replayed", "1")):
+        os.environ[VARIABLE] = variable
+        outputs[name] = translate()
+        row[name] = tokens_per_second(translate, sum(map(len, outputs[name])))
+    row["equal"] = statistics.mean(a == b for a, b in zip(*outputs.values(), strict=True))
+    if family == "post_ln" and find_spec("ctranslate2"):
+        row["ctranslate2"] = by_ctranslate2(shape, batches, place.device.type)
+    return row
+
+
+def by_ctranslate2(shape: Shape, batches: list[Sample], device: str) -> int | str:
+    """Return its tokens per second, to hypotheses of the lengths of the sources, or its error."""
+    stock = build(STOCK, shape, Place(torch.device("cpu"), torch.float32)).eval().requires_grad_(False)
+    try:
+        translate = exported(stock, shape, batches, BEAM, "float32" if device == "cpu" else "float16", device)
+        return tokens_per_second(translate, translate())
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path)
     parser.add_argument("--sizes", nargs="+", default=["18-18", "6-6", "60-12"])
     parser.add_argument("--families", nargs="+", default=["realformer", "pre_ln"])
+    parser.add_argument("--decoding", nargs="+", default=["post_ln", "realformer"], help="families, at 6-6")
     for name, default in (("tokens", 8192), ("updates", 60), ("pairs", 20_000), ("words", 30_000), ("width", WIDTH)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--cpu", action="store_true", help="try the script itself: nothing is replayed on a CPU")
@@ -104,6 +164,10 @@ def main() -> int:
             args.output.write_text(json.dumps(record) + "\n")
             print({name: value for name, value in row.items() if name not in ("ran", "replayed")})
             print({name: row[name].get("ms", row[name].get("error")) for name in ("ran", "replayed")})
+    for family in args.decoding:
+        record["rows"].append(decode(family, "6-6", args))
+        args.output.write_text(json.dumps(record) + "\n")
+        print(record["rows"][-1])
     return 0
 
 

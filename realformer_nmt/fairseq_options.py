@@ -20,9 +20,9 @@ FILES: Mapping[Number, str] = {  # flags of fairseq-train that a file may set
     FRACTION: """dropout attention-dropout activation-dropout relu-dropout pooler-dropout encoder-layerdrop
         decoder-layerdrop label-smoothing adam-betas""",
     COUNT: """encoder-layers decoder-layers encoder-embed-dim decoder-embed-dim encoder-ffn-embed-dim
-        decoder-ffn-embed-dim encoder-attention-heads decoder-attention-heads score-length encoder-window
-        encoder-global-tokens max-source-positions max-target-positions max-tokens batch-size max-tokens-valid
-        batch-size-valid update-freq save-interval validate-interval log-interval""",
+        decoder-ffn-embed-dim encoder-attention-heads decoder-attention-heads score-length residual-blocks
+        encoder-window encoder-global-tokens max-source-positions max-target-positions max-tokens batch-size
+        max-tokens-valid batch-size-valid update-freq save-interval validate-interval log-interval""",
     NUMBER: """lr weight-decay clip-norm adam-eps warmup-updates end-learning-rate total-num-update max-epoch max-update
         save-interval-updates validate-interval-updates r-drop-alpha""",
     SWITCH: "patience keep-last-epochs keep-interval-updates stop-min-lr warmup-init-lr heartbeat-timeout",

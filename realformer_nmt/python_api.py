@@ -47,6 +47,11 @@ def evaluate(checkpoint: str | Path, **options: Any) -> Path:
     return Path(_run("evaluate", checkpoint=checkpoint, **options).output)
 
 
+def import_model(folder: str | Path, **options: Any) -> Path:
+    """Take over a model of Hugging Face; return the run's folder."""
+    return Path(_run("import", model=folder, **options).output)
+
+
 def export(model: str | Path, **options: Any) -> Path:
     """Write a model as other programs read it; return the folder."""
     return Path(_run("export", model=model, **options).output)

@@ -10,6 +10,7 @@ from realformer_nmt.corpora.subwords.subword_methods import METHODS
 
 TOKENISED = ", ".join(name for name, method in METHODS.items() if method.tokenised)
 GROUP = "the corpus: a prepared folder, or the other options"
+LANGUAGES = "the pair, for a model of many languages"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,10 @@ class CorpusOptions(Request):
     hyphens: Literal["aggressive", "plain"] | None = option(
         f"for {TOKENISED}: how the tokeniser treated hyphens, with Moses' -a or without", None, group=GROUP
     )
+    source_language: str | None = option(
+        "language of the text, such as en or eng_Latn", None, metavar="LANGUAGE", group=LANGUAGES
+    )
+    target_language: str | None = option("language to translate into", None, metavar="LANGUAGE", group=LANGUAGES)
 
     def says_corpus(self) -> bool:
         return any(value is not None for value in (self.prepared, self.data, self.subwords))

@@ -12,9 +12,11 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.clean_splits import cleaning_steps
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
+from realformer_nmt.corpora.subwords.language_tags import tagged_sources, untagged
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.corpora.subwords.subwords import Lines, Surface, encoder, renew
 from realformer_nmt.data_bins import subsets
+from realformer_nmt.data_bins.languages import MANY, Pair, Requested, pair_of_many
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 SomeOptions = TypeVar("SomeOptions", bound=CorpusOptions)
@@ -42,12 +44,18 @@ class TextPipeline:
     def languages(self) -> tuple[str, str]:
         return self.source, self.target
 
+    @property
+    def tags(self) -> tuple[str, str]:
+        """The tags of both languages; empty if the model was trained without them."""
+        tag = METHODS[self.subwords].tag
+        return tag.format(self.source), tag.format(self.target)
+
     def pieces(self, raw: bytes) -> list[str]:
-        """Clean raw source text, whose lines end with line feeds, and return its lines as subwords."""
+        """Clean raw source text, whose lines end with line feeds, and return its lines as subwords, tagged."""
         lines = cleaned(raw, self.steps)
         if self.folder is None and METHODS[self.subwords].files:
             raise UserError(f"{self.subwords} needs the folder of its model: pass --subwords-folder")
-        return encoder(METHODS[self.subwords], self.folder or Path())(lines)
+        return tagged_sources(encoder(METHODS[self.subwords], self.folder or Path())(lines), self.tags[0])
 
     def import_detokeniser(self) -> None:
         """Import what `surface` needs, so that a library that is missing is named before a long work."""
@@ -55,7 +63,7 @@ class TextPipeline:
 
     def surface(self, pieces: list[str]) -> Surface:
         detokenise: Callable[[Lines, Path | None, str], Surface] = resolve_name(METHODS[self.subwords].detokenise)
-        return detokenise(pieces, self.folder, self.target)
+        return detokenise(untagged(pieces, self.tags[1]), self.folder, self.target)
 
     def settings(self) -> dict[str, object]:
         """Return what decides a translation, besides the files."""
@@ -86,12 +94,12 @@ def requested(options: CorpusOptions) -> TextPipeline:
         if getattr(options, name) is not None:
             flag = f"--{name.replace('_', '-')}"
             raise UserError(f"{options.prepared}/prepare.json says the same as {flag}: pass one of the two")
-    return read(options.prepared)
+    return read(options.prepared, (options.source_language, options.target_language))
 
 
 def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> TextPipeline:
     """Return the preparation of a data-bin that `realformer-nmt prepare` did not make."""
-    source, target = subsets.languages(data)
+    source, target = pair(data, subsets.languages(data), (options.source_language, options.target_language))
     tokenised = METHODS[subwords].tokenised
     hyphens = options.hyphens
     if tokenised and hyphens is None:
@@ -102,18 +110,19 @@ def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> TextPipeli
     return TextPipeline(data, source, target, subwords, options.subwords_folder, steps, hyphens)
 
 
-def read(folder: Path) -> TextPipeline:
+def read(folder: Path, requested: Requested = (None, None)) -> TextPipeline:
     """Read a prepared folder; raw text is cleaned as the training text was, since the model has seen no other.
 
     The papers did not normalise the punctuation of their test sets, so such a set is to be read from the data-bin."""
     prepared = PreparedFolder(folder)
     record = prepare_record.read(prepared.record)
     cleaning = record.cleaning()
-    steps = cleaning_steps(record.source, cleaning.protocol, cleaning.tokenised)
+    source, target = pair(prepared.data, (record.source, record.target), requested)
+    steps = cleaning_steps(source, cleaning.protocol, cleaning.tokenised)
     return TextPipeline(
         data=prepared.data,
-        source=record.source,
-        target=record.target,
+        source=source,
+        target=target,
         subwords=record.subwords,
         folder=prepared.subwords,
         steps=steps,
@@ -123,3 +132,12 @@ def read(folder: Path) -> TextPipeline:
         prepared=folder,
         texts=record.texts(),
     )
+
+
+def pair(data: Path, prepared: Pair, requested: Requested) -> Pair:
+    """Return the languages that data were prepared for, or the requested ones if the model knows many."""
+    if MANY in prepared:
+        return pair_of_many(data, requested)
+    if any(requested):
+        raise UserError(f"{data} is from {' to '.join(prepared)}: leave out --source-language and --target-language")
+    return prepared

@@ -6,17 +6,31 @@ train.de-CH-de.de.idx, the dictionaries beside it decide.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
 LANGUAGE = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
+MANY = "mul"  # ISO 639's name for several languages: both sides of data for a model that knows many
+Pair = tuple[str, str]
+Requested = tuple[str | None, str | None]  # languages of source and target, if the user names them
 
 
 def check_language(name: object) -> None:
     if not isinstance(name, str) or not LANGUAGE.fullmatch(name):
         raise ValueError(f"{name!r} names no language: allowed are letters, digits, _ and hyphens between, such as en")
+
+
+def check_languages(origin: Path, names: Iterable[object]) -> None:
+    """Check the languages that a file or folder lists, which become names of files."""
+    for name in names:
+        try:
+            check_language(name)
+        except ValueError as error:
+            raise UserError(f"{origin}: {error}") from error
 
 
 def pair_of(index: Path) -> tuple[str, str] | None:
@@ -50,6 +64,20 @@ def pair_in(folder: Path) -> tuple[str, str]:
         names = ", ".join("-".join(pair) for pair in pairs)
         raise UserError(f"{folder} holds {names}: pass --source-lang and --target-lang, or keep a pair in a folder")
     return pairs[0]
+
+
+def pair_of_many(data: Path, requested: Requested, flags: Pair = ("--source-language", "--target-language")) -> Pair:
+    """Return the requested pair of a model that knows many languages, each of which has a dictionary."""
+    names = {path.name.removeprefix("dict.").removesuffix(".txt") for path in data.glob("dict.*.txt")} - {MANY}
+    for flag, language in zip(flags, requested, strict=True):
+        if language is None:
+            raise UserError(f"{data} is for a model of {len(names)} languages: pass {' and '.join(flags)}")
+        if language not in names:
+            raise UserError(not_allowed(flag, language, sorted(names)))
+    source, target = map(str, requested)
+    if source == target:
+        raise UserError(f"{flags[0]} {source} and {flags[1]} {target}: give two different languages")
+    return source, target
 
 
 def no_pair_in(folder: Path) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -65,16 +65,19 @@ def dictionaries(folder: Path, languages: Sequence[str]) -> list[Path]:
     return [folder / ".".join(filter(None, ("dict", language, "txt"))) for language in languages or ("",)]
 
 
-def binarise(lines: Iterable[str], dictionaries: Path, subset: str, source: str, target: str, folder: Path) -> None:
-    """Write a data-bin of lines of subwords, without targets, with the dictionaries of another data-bin."""
+def binarise(
+    lines: Sequence[str], dictionaries: Path, subset: str, source: str, target: str, folder: Path, prefix: str = ""
+) -> None:
+    """Write a data-bin of lines of subwords with the dictionaries of another; its targets are a prefix or absent."""
     from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
 
     for language in (source, target):
         check_prepared(dictionaries / f"dict.{language}.txt")
         shutil.copyfile(dictionaries / f"dict.{language}.txt", folder / f"dict.{language}.txt")
-    vocabulary = dictionary(folder / f"dict.{source}.txt")
-    prefix = folder / f"{subset}.{source}-{target}.{source}"
-    builder = indexed_dataset.make_builder(f"{prefix}.bin", impl="mmap", vocab_size=len(vocabulary))
-    for line in lines:
-        builder.add_item(vocabulary.encode_line(line, add_if_not_exist=False))
-    builder.finalize(f"{prefix}.idx")
+    for language, text in {source: lines, **({target: [prefix] * len(lines)} if prefix else {})}.items():
+        vocabulary = dictionary(folder / f"dict.{language}.txt")
+        path = folder / f"{subset}.{source}-{target}.{language}"
+        builder = indexed_dataset.make_builder(f"{path}.bin", impl="mmap", vocab_size=len(vocabulary))
+        for line in text:
+            builder.add_item(vocabulary.encode_line(line, add_if_not_exist=False))
+        builder.finalize(f"{path}.idx")

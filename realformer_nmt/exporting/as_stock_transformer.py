@@ -15,11 +15,11 @@ from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.config import SIDES, TranslationConfig
 from realformer_nmt.model.models.model import read_options
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
-from realformer_nmt.model.scaling import SCALINGS
 
 OF_RUNNING = ("decoding_precision", "checkpoint_activations", "carry_embeddings")
 OF_PATTERNS = ("encoder_attention_pattern", "encoder_window", "encoder_global_tokens", "encoder_relative_positions")
-EXTRA_OPTIONS = {*FAMILY_OPTIONS, "score_length", *OF_PATTERNS, *OF_RUNNING}  # that fairseq's transformer does not have
+# Options that fairseq's transformer does not have
+EXTRA_OPTIONS = {*FAMILY_OPTIONS, "residual_blocks", "score_length", *OF_PATTERNS, *OF_RUNNING}
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 
@@ -30,7 +30,8 @@ class TopologyForm(NamedTuple):
 
 # whose shortcuts leave the stream as it is
 PLAIN = ("none", "b2t", "ds_init", "layer_scale", "pro_res", "sub_ln", "t_fixup")
-FORMS = {"post": TopologyForm(False, SCALINGS), "pre": TopologyForm(True, PLAIN)}  # by topology
+FOLDED = (*PLAIN, "admin", "admin_decayed", "admin_fixed", "deepnorm", "keel")
+FORMS = {"post": TopologyForm(False, FOLDED), "pre": TopologyForm(True, PLAIN)}  # by topology
 
 
 class StockTransformer(NamedTuple):

@@ -1,5 +1,6 @@
 """Export to a checkpoint of fairseq's own `transformer`, which fairseq reads without this package."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -7,9 +8,11 @@ from msgspec import UNSET, to_builtins
 
 from realformer_nmt.checkpoints import origins
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
+from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.files.configuration import general
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.exporting import as_stock_transformer
+from realformer_nmt.exporting.folding import Weights
 from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.tasks import TRANSLATION
 
@@ -18,7 +21,9 @@ ARCH = "transformer"
 
 
 def write(source: LoadedRun, folder: Path, _precision: str) -> None:
-    state = checkpoint(source, as_stock_transformer.of(source))
+    form = as_stock_transformer.of(source)
+    options = {"_name": ARCH, "arch": ARCH, **form.options}
+    state = checkpoint(options, form.weights, source.corpus.languages, updates=source.updates)
     origin = SourceCheckpoint(
         file=source.path.name,
         sha256=source.origin.inputs[source.path.name].sha256,
@@ -31,21 +36,18 @@ def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     source.copy_words(folder)
 
 
-def checkpoint(source: LoadedRun, form: as_stock_transformer.StockTransformer) -> Checkpoint:
-    """Return a checkpoint that torch.load reads with weights_only; its data-bin is the folder that it is in."""
-    languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
+def checkpoint(
+    options: Options, weights: Weights, languages: Sequence[str], data: str = ".", updates: int = 0
+) -> Checkpoint:
+    """Return a checkpoint that torch.load reads with weights_only; by default its data-bin is the folder it is in."""
+    pair = dict(zip(("source_lang", "target_lang"), languages, strict=True))
     none = dict.fromkeys(("criterion", "optimizer", "lr_scheduler", "scoring", "bpe", "tokenizer"))
-    cfg = {
-        **general(),
-        **none,
-        "task": {"_name": TRANSLATION, "data": ".", **languages},
-        "model": {"_name": ARCH, "arch": ARCH, **form.options},
-    }
-    history = {"num_updates": source.updates, "criterion_name": "", "optimizer_name": "", "lr_scheduler_state": {}}
+    cfg = {**general(), **none, "task": {"_name": TRANSLATION, "data": data, **pair}, "model": options}
+    history = {"num_updates": updates, "criterion_name": "", "optimizer_name": "", "lr_scheduler_state": {}}
     return {
         "args": None,
         "cfg": cfg,
-        "model": form.weights,
+        "model": weights,
         "optimizer_history": [history],
         "task_state": {},
         "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}, "val_loss": None, "metrics": {}},

@@ -18,10 +18,11 @@ from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Origin
+from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.common.stages.provenance import made_from
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, METHODS
+from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, METHODS, TAGS
 from realformer_nmt.corpora.subwords.subwords import encoder
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins.datasets import dictionary
@@ -32,8 +33,8 @@ from realformer_nmt.model.models.model import TranslationModel
 RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
 
 
-class ExportRecord(Struct, frozen=True, kw_only=True):
-    """Record of an export."""
+class ConversionRecord(Struct, frozen=True, kw_only=True):
+    """Record of an export or an import."""
 
     made_from: Origin
 
@@ -48,10 +49,10 @@ class LoadedRun(NamedTuple):
     members: Sequence[SourceCheckpoint] = ()  # what the checkpoint was averaged or exported from
 
     @property
-    def tokenizer_model(self) -> Path | None:
-        """File that transformers' MarianTokenizer reads, if the subword method has one."""
-        name = METHODS[self.corpus.subwords].marian_model
-        return next((file for file in subwords(self.corpus) if file.name == name), None)
+    def tokenizer_models(self) -> list[Path]:
+        """Files for source and target that transformers' MarianTokenizer reads, if the subword method has them."""
+        files = {file.name: file for file in subwords(self.corpus)}
+        return [files[name] for name in METHODS[self.corpus.subwords].marian_models if name in files]
 
     def copy_words(self, folder: Path) -> None:
         for file in (*dictionaries(self.corpus), *subwords(self.corpus)):
@@ -64,7 +65,7 @@ class LoadedRun(NamedTuple):
         self.copy_words(folder)
 
     def record(self, settings: Mapping[str, str], folder: Path) -> None:
-        records.write(folder / RECORD, ExportRecord(made_from=replace(self.origin, settings=dict(settings))))
+        records.write(folder / RECORD, ConversionRecord(made_from=replace(self.origin, settings=dict(settings))))
 
 
 def load(model: Path, options: CorpusOptions) -> LoadedRun:
@@ -121,4 +122,9 @@ def config(source: LoadedRun) -> dict[str, object]:
     symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
     limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
     special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}
-    return {"languages": source.corpus.languages, "subwords": source.corpus.subwords, **special, **limits, **symbols}
+    split = {
+        "subwords": source.corpus.subwords,
+        "subword_models": [file.name for file in source.tokenizer_models],  # of source and target
+        "tags": [tag for file in subwords(source.corpus) if file.name == TAGS for tag in read_lines(file)],
+    }
+    return {"languages": source.corpus.languages, **split, **special, **limits, **symbols}

@@ -21,7 +21,7 @@ from realformer_nmt.exporting.loaded_run import LoadedRun, dictionaries
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.stack import Side
 
-ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_accurate": "gelu_new", "tanh": "tanh"}
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_accurate": "gelu_new", "tanh": "tanh", "swish": "swish"}
 SPECIAL = {  # the first entries of fairseq's dictionaries; its decoder starts from the end symbol
     "bos_token_id": 0,
     "pad_token_id": 1,
@@ -127,11 +127,11 @@ def generation_config(weights: Mapping[str, Tensor]) -> dict[str, object]:
 
 def write_tokenizer(source: LoadedRun, folder: Path, config: Mapping[str, object]) -> None:
     """Write the files of MarianTokenizer; without its model, copy dictionaries and subword files as they are."""
-    if source.tokenizer_model is None:
+    if not source.tokenizer_models:
         source.copy_words(folder)
         return
-    for name in ("source.spm", "target.spm"):
-        shutil.copyfile(source.tokenizer_model, folder / name)
+    for name, file in zip(("source.spm", "target.spm"), source.tokenizer_models, strict=True):
+        shutil.copyfile(file, folder / name)
     for name, file in zip(("vocab.json", "target_vocab.json"), dictionaries(source.corpus), strict=True):
         _write(folder / name, dictionary(file).indices)
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))

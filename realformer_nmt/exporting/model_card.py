@@ -76,7 +76,7 @@ print(model.generate(input_ids=torch.tensor([[7, 5, 2]])))
 def of(source: LoadedRun) -> str:
     record = test_record(source, source.path.parent / SCORES)
     languages = [_safe(language) for language in source.corpus.languages]
-    use = WITH_TOKENIZER if source.tokenizer_model else WITHOUT_TOKENIZER
+    use = WITH_TOKENIZER if source.tokenizer_models else WITHOUT_TOKENIZER
     return CARD.format(
         languages=json.dumps(languages),  # in quotes: to YAML, no is false
         source=languages[0],

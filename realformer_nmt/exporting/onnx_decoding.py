@@ -1,6 +1,6 @@
 """Translates lines with the graphs beside it, by onnxruntime and without torch.
 
-Usage: python translate.py < source.txt, whose text is normalised as in training; without sentencepiece.model: subwords.
+Usage: python translate.py < source.txt, whose text is normalised as in training, or is subwords if no model is here.
 """
 
 import json
@@ -51,14 +51,15 @@ class OnnxTranslator:
 
 
 if __name__ == "__main__":
-    model, file = OnnxTranslator(Path(__file__).parent), Path(__file__).with_name("sentencepiece.model")
-    subwords = SentencePieceProcessor(model_file=str(file)) if file.exists() else None
+    model, folder = OnnxTranslator(Path(__file__).parent), Path(__file__).parent
+    models = [SentencePieceProcessor(model_file=str(folder / name)) for name in model.config["subword_models"]]
     for number, line in enumerate(sys.stdin.buffer, 1):  # lines end at \n alone
         if line.decode(errors="ignore").encode() != line:
             sys.exit(f"standard input, line {number}: not UTF-8; convert the text, for instance with iconv")
         text = " ".join(line.decode("utf-8-sig" if number == 1 else "utf-8").split())  # the first may have a mark
-        pieces = subwords.encode(text, out_type=str) if subwords else text.split()
+        tag = [each for each in model.config["tags"] if text.startswith(each)][:1]  # of the target language
+        pieces = tag + models[0].encode(text.removeprefix("".join(tag)), out_type=str) if models else text.split()
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")
         words = model.translate(pieces) if pieces else []
-        print(subwords.decode(words).replace("\n", " ") if subwords else " ".join(words), flush=True)
+        print(models[1].decode(words).replace("\n", " ") if models else " ".join(words), flush=True)

@@ -7,7 +7,7 @@ if its scores use any; rows are beams of any sentences. Carried scores stay with
 import copy
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +16,6 @@ from realformer_nmt.model.attention.cache import CrossCache, KeysValues, SelfCac
 from realformer_nmt.model.attention.carry import Carried
 from realformer_nmt.model.layers import DecoderLayer
 from realformer_nmt.model.models.model import TranslationModel
-from realformer_nmt.model.stack import Side
 
 KINDS = ("values", "keys")
 
@@ -36,21 +35,20 @@ def traceable(model: TranslationModel) -> TranslationModel:
         if isinstance(module, nn.Linear):
             vars(module).pop("forward", None)
     for side in (copied.encoder, copied.decoder):
-        if side.embed_positions is not None:
-            side.embed_positions = Positions(side)
+        table = side.position_table()
+        if table is not None:
+            side.embed_positions = Positions(table)
     return copied
 
 
 class Positions(nn.Module):
-    """Table of positions, whose row i is for word i of a sequence, counted from 0."""
+    """Table of positions (Side.position_table), a copy."""
 
     table: Tensor
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, table: Tensor) -> None:
         super().__init__()
-        embedded: Any = side.embed_positions
-        table = embedded.weight if isinstance(embedded, nn.Embedding) else embedded.weights
-        self.register_buffer("table", table.detach()[side.padding_idx + 1 :].clone())
+        self.register_buffer("table", table.clone())
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Return the positions of tokens that are padded on the right."""

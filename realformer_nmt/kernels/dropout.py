@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from fairseq import utils
 from fairseq.modules import FairseqDropout
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from realformer_nmt.kernels.activations import activation
 from realformer_nmt.kernels.native.library import takes
 from realformer_nmt.kernels.native.masks import dropped, passed
 
@@ -31,9 +31,9 @@ class Dropout(FairseqDropout):
 class ActivatedDropout(Dropout):
     """Dropout of activation(x)."""
 
-    def __init__(self, activation: str, p: float, module_name: str | None = None) -> None:
+    def __init__(self, name: str, p: float, module_name: str | None = None) -> None:
         super().__init__(p, module_name)
-        self.activation = utils.get_activation_fn(activation)
+        self.activation = activation(name)
 
     def forward(self, x: Tensor, inplace: bool = False) -> Tensor:
         return super().forward(self.activation(x), inplace)
@@ -62,9 +62,7 @@ class Dropped(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (keep,) = ctx.saved_tensors
-        if keep.dtype is torch.int16:
-            return passed(gradient, keep, ctx.scale), None
-        return _masked(gradient, keep, ctx.scale), None
+        return pass_by_mask(gradient, keep, ctx.scale), None
 
 
 class ReluDropped(torch.autograd.Function):
@@ -87,6 +85,18 @@ class ReluDropped(torch.autograd.Function):
 
 drop: Callable[[Tensor, float], Tensor] = Dropped.apply
 relu_and_drop: Callable[[Tensor, float], Tensor] = ReluDropped.apply
+
+
+def drop_by_mask(x: Tensor, p: float) -> tuple[Tensor, Tensor, float]:
+    """Return x after dropout, the mask, and the scale."""
+    return _drop(x, p) if x.is_cpu else (*torch.native_dropout(x, p, True), 1 / (1 - p))
+
+
+def pass_by_mask(x: Tensor, keep: Tensor, scale: float) -> Tensor:
+    """Repeat a dropout with its mask and scale."""
+    if keep.dtype is torch.int16:
+        return passed(x, keep, scale)
+    return _masked(x, keep, scale) if x.is_cpu else torch.ops.aten.native_dropout_backward(x, keep, scale)
 
 
 def _drop(x: Tensor, p: float, relu: bool = False) -> tuple[Tensor, Tensor, float]:

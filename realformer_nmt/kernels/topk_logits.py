@@ -26,6 +26,11 @@ class Best(NamedTuple):
     words: Tensor  # the words of these logits: rows x number
     total: Tensor  # log sum exp over all words: rows x 1
 
+    def shortlist(self) -> tuple[Tensor, Tensor]:
+        """Return log-probabilities and their words: the first, then the largest of the rest, rows x columns each."""
+        special = torch.arange(self.first.size(1), device=self.words.device).expand(len(self.words), -1)
+        return torch.cat([self.first, self.values], 1) - self.total, torch.cat([special, self.words], 1)
+
 
 class Piece(NamedTuple):
     """Logits of a part of the vocabulary."""

@@ -5,17 +5,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
-from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
+from realformer_nmt.kernels.activations import ACTIVATIONS
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
 from realformer_nmt.model.attention.carry import CARRIES
 from realformer_nmt.model.attention.heads import HEADS
 from realformer_nmt.model.attention.scores import SOURCES, longest, source_names
 from realformer_nmt.model.norms import NORMS
+from realformer_nmt.model.part_names import BLOCKS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
 from realformer_nmt.model.topologies.topology import Stack
@@ -40,6 +41,9 @@ class TranslationConfig(FairseqDataclass):
     score_carry: str = _one_of(CARRIES, "none", "residual attention: {}")
     norm: str = _one_of(NORMS, "layer", "which norm, wherever one stands: {}")
     heads: str = _one_of(HEADS, "plain", "which heads, in every attention: {}")
+    residual_blocks: int = field(
+        default=BLOCKS, metadata=_help("of block_attn_res: largest number of blocks of layers in a stack")
+    )
     score_length: int = field(
         default=256, metadata=_help("longest sequence a Synthesizer's tables have room for; N of qk_norm")
     )
@@ -70,7 +74,7 @@ class TranslationConfig(FairseqDataclass):
     decoder_attention_heads: int = field(default=8, metadata=_help("number of decoder attention heads"))
     decoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the decoder"))
     decoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
-    activation_fn: str = _one_of(utils.get_available_activation_fns(), "relu")
+    activation_fn: str = _one_of(ACTIVATIONS, "relu")
     dropout: float = field(default=0.1, metadata=_help("dropout"))
     attention_dropout: float = field(default=0.0, metadata=_help("dropout of attention weights"))
     activation_dropout: float = field(
@@ -107,15 +111,15 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     norm = choose("--norm", cfg.norm, NORMS)
     choose("--heads", cfg.heads, HEADS)
     choose("--decoding-precision", cfg.decoding_precision, FORMS)
-    choose("--score-carry", cfg.score_carry, CARRIES)
     source_names(cfg.score_source)
-    activations = utils.get_available_activation_fns()
-    choose("--activation-fn", cfg.activation_fn, dict.fromkeys(activations))
+    if choose("--score-carry", cfg.score_carry, CARRIES).needs_keys:
+        _check_scores_of_pairs(cfg, "score_carry", "none")
+    choose("--activation-fn", cfg.activation_fn, dict.fromkeys(ACTIVATIONS))
     for side in sides:
         _validate_side(cfg, side)
     if "encoder" in sides:
         _validate_pattern(cfg)
-    for flag in ("score_length", "max_source_positions", "max_target_positions"):
+    for flag in ("residual_blocks", "score_length", "max_source_positions", "max_target_positions"):
         _at_least_one(cfg, flag)
     if len(sides) > 1 and cfg.share_all_embeddings and cfg.encoder_embed_dim != cfg.decoder_embed_dim:
         raise OptionError(
@@ -177,12 +181,17 @@ def _validate_pattern(cfg: TranslationConfig) -> None:
         ("encoder_attention_pattern", "full", not pattern.whole),
         ("encoder_relative_positions", "0", reach > 0),
     ):
-        if is_set and longest(cfg.score_source, cfg.score_length):
-            flag = f"--{name.replace('_', '-')}"
-            raise OptionError(
-                f"{flag} {getattr(cfg, name)} needs scores of queries and keys alone, and --score-source "
-                f"{cfg.score_source} has rows for all positions: use --score-source dot, or {flag} {default}"
-            )
+        if is_set:
+            _check_scores_of_pairs(cfg, name, default)
+
+
+def _check_scores_of_pairs(cfg: TranslationConfig, name: str, default: str) -> None:
+    if longest(cfg.score_source, cfg.score_length):
+        flag = f"--{name.replace('_', '-')}"
+        raise OptionError(
+            f"{flag} {getattr(cfg, name)} needs scores of queries and keys alone, and --score-source "
+            f"{cfg.score_source} has rows for all positions: use --score-source dot, or {flag} {default}"
+        )
 
 
 def _at_least_one(cfg: TranslationConfig, name: str) -> None:

@@ -30,7 +30,8 @@ class Decoder(Side, FairseqIncrementalDecoder):
         super().__init__(dictionary)
         self.no_encoder_attn = no_encoder_attn
         layer = LoneDecoderLayer if no_encoder_attn else DecoderLayer
-        stack = Stack("decoder", 0 if no_encoder_attn else cfg.encoder_layers, cfg.decoder_layers, cfg.norm)
+        other_layers = 0 if no_encoder_attn else cfg.encoder_layers
+        stack = Stack("decoder", other_layers, cfg.decoder_layers, cfg.norm, cfg.residual_blocks)
         self.add_stack(cfg, dictionary, embed_tokens, layer, stack, cfg.max_target_positions)
         self.need_attn = True
         if cfg.share_decoder_input_output_embed or cfg.share_all_embeddings:

@@ -42,7 +42,8 @@ class Encoder(Side, FairseqEncoder):
         self, cfg: TranslationConfig, dictionary: Dictionary, embed_tokens: nn.Embedding, no_decoder: bool = False
     ) -> None:
         super().__init__(dictionary)
-        stack = Stack("encoder", cfg.encoder_layers, 0 if no_decoder else cfg.decoder_layers, cfg.norm)
+        other_layers = 0 if no_decoder else cfg.decoder_layers
+        stack = Stack("encoder", cfg.encoder_layers, other_layers, cfg.norm, cfg.residual_blocks)
         self.add_stack(cfg, dictionary, embed_tokens, EncoderLayer, stack, cfg.max_source_positions)
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:

@@ -9,6 +9,7 @@ from realformer_nmt.model.attention.attention import Attended, CrossAttention, S
 from realformer_nmt.model.attention.attention_pattern import FULL, PATTERNS, Pattern
 from realformer_nmt.model.attention.cache import CrossCache, SelfCache
 from realformer_nmt.model.attention.carry import CARRIES, Carried
+from realformer_nmt.model.attention.depth_pairs import NoPair
 from realformer_nmt.model.attention.heads import HEADS
 from realformer_nmt.model.attention.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.attention.scores import build_source, memory_option
@@ -69,7 +70,7 @@ class Layer(nn.Module):
         self.self_attn_shortcut = self.shortcut(0)
 
     def add_feed_forward(self, cfg: TranslationConfig, topology: Topology) -> None:
-        width, ffn_width, _ = self.shape
+        width, ffn_width, heads = self.shape
         activated = ACTIVATED.get(cfg.activation_fn, ActivatedDropout)
         self.activation_dropout_module = activated(cfg.activation_fn, cfg.activation_dropout, type(self).__name__)
         self.fc1 = xavier_linear(width, ffn_width, self.gains.output)
@@ -77,6 +78,8 @@ class Layer(nn.Module):
         self.hidden_norm = topology.hidden_norm(ffn_width)
         self.final_layer_norm = topology.norm(self.place(self.sublayers - 1))
         self.ffn_shortcut = self.shortcut(self.sublayers - 1)
+        is_last = self.depth == self.stack.layers
+        self.ffn_pair = NoPair() if is_last else self.carry.feed_forward_pair(width, heads)
 
     @property
     def scaling(self) -> Scaling:
@@ -98,12 +101,13 @@ class Layer(nn.Module):
         branch = self.dropout_module(attended.output)
         return topology.write(stream, branch, self.self_attn_shortcut, norm, place), attended
 
-    def feed_forward(self, topology: Topology, stream: Stream) -> Stream:
+    def feed_forward(self, topology: Topology, stream: Stream, carried: Carried) -> tuple[Stream, Carried]:
         """Compute fc2(activation(fc1(x)))."""
         norm, place = self.final_layer_norm, self.place(self.sublayers - 1)
-        hidden = self.activation_dropout_module(self.fc1(topology.read(stream, norm, place)))
+        x = topology.read(stream, norm, place)
+        hidden = self.activation_dropout_module(self.fc1(x))
         branch = self.dropout_module(self.fc2(self.hidden_norm(hidden)))
-        return topology.write(stream, branch, self.ffn_shortcut, norm, place)
+        return topology.write(stream, branch, self.ffn_shortcut, norm, place), self.ffn_pair(x, carried)
 
 
 class EncoderLayer(Layer):
@@ -120,7 +124,7 @@ class EncoderLayer(Layer):
 
     def forward(self, topology: Topology, stream: Stream, mask: Tensor, carried: Carried) -> tuple[Stream, Carried]:
         stream, attended = self.attend_to_self(topology, stream, mask, carried)
-        return self.feed_forward(topology, stream), attended.carried
+        return self.feed_forward(topology, stream, attended.carried)
 
 
 class LoneDecoderLayer(Layer):
@@ -144,7 +148,8 @@ class LoneDecoderLayer(Layer):
         _weights: bool = False,
     ) -> tuple[Stream, BothCarried, None]:
         stream, to_self = self.attend_to_self(topology, stream, masks[0], carried[0], caches[0])
-        return self.feed_forward(topology, stream), (to_self.carried, ()), None
+        stream, own_carried = self.feed_forward(topology, stream, to_self.carried)
+        return stream, (own_carried, ()), None
 
 
 class DecoderLayer(Layer):
@@ -193,4 +198,5 @@ class DecoderLayer(Layer):
         to_source = self.encoder_attn(queries, memory, masks[1], carried[1], caches[1], weights)
         branch = self.dropout_module(to_source.output).view(x.shape)
         stream = topology.write(stream, branch, self.encoder_attn_shortcut, norm, place)
-        return self.feed_forward(topology, stream), (to_self.carried, to_source.carried), to_source.probabilities
+        stream, own_carried = self.feed_forward(topology, stream, to_self.carried)
+        return stream, (own_carried, to_source.carried), to_source.probabilities

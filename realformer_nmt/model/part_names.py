@@ -6,6 +6,7 @@ from typing import Any
 PART_NAMES = ("residual_topology", "residual_scaling", "score_source", "score_carry")
 FAMILY_OPTIONS = (*PART_NAMES, "norm", "heads")
 PLAIN_HEADS = (None, "plain")
+BLOCKS = 8  # the default of --residual-blocks
 FORMER_TOPOLOGIES = ("differential", "gated", "talking")  # of version 0.3.0: Pre-LN with such heads
 
 
@@ -19,6 +20,7 @@ def with_heads(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def as_recorded(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a model's options as version 0.3.0 recorded them, if it had the model, so that its trainings continue."""
+    options = {name: value for name, value in options.items() if (name, value) != ("residual_blocks", BLOCKS)}
     rest = {name: value for name, value in options.items() if name != "heads"}
     heads = options.get("heads")
     if heads in PLAIN_HEADS:

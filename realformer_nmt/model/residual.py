@@ -2,17 +2,19 @@
 
 from torch import Tensor, nn
 
-from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals
+from realformer_nmt.model.topologies.attention_residuals import AttentionResiduals, BlockAttentionResiduals
 from realformer_nmt.model.topologies.branch_norms import Keel, NoNorm, PeriLN, ResPost, SubLN
+from realformer_nmt.model.topologies.delta_rule import DeepDelta
 from realformer_nmt.model.topologies.dense_former import DenseFormer
 from realformer_nmt.model.topologies.hybrid_norm import HybridNorm
 from realformer_nmt.model.topologies.hyper_connections import Hyper, HyperStatic
 from realformer_nmt.model.topologies.layer_gates import GPAS, ReZero
 from realformer_nmt.model.topologies.layer_history import PostHistory, PreHistory
-from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese
+from realformer_nmt.model.topologies.long_shortcuts import BottomToTop, RungeKutta, Siamese, SpanNorm
 from realformer_nmt.model.topologies.manifold_connections import ManifoldHyper
 from realformer_nmt.model.topologies.norm_former import NormFormer
 from realformer_nmt.model.topologies.norms_by_depth import LayerNormScaling, MixLN
+from realformer_nmt.model.topologies.permutation_connections import PermutationHyper
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, PostLN, PreLN, Stream, Topology
 
@@ -48,6 +50,8 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "dual": Dual,
     "attn_res": AttentionResiduals,
     "b2t": BottomToTop,
+    "block_attn_res": BlockAttentionResiduals,
+    "delta": DeepDelta,
     "dense_former": DenseFormer,
     "dlcl_post": PostHistory,
     "dlcl_pre": PreHistory,
@@ -58,6 +62,7 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "keel": Keel,
     "layernorm_scaling": LayerNormScaling,
     "mhc": ManifoldHyper,
+    "mhc_lite": PermutationHyper,
     "mix_ln": MixLN,
     "no_norm": NoNorm,
     "norm_former": NormFormer,
@@ -66,5 +71,6 @@ TOPOLOGIES: dict[str, type[Topology]] = {
     "rezero": ReZero,
     "rk2": RungeKutta,
     "siamese": Siamese,
+    "span_norm": SpanNorm,
     "sub_ln": SubLN,
 }

@@ -12,6 +12,8 @@ from realformer_nmt.model.topologies.shortcuts import (
     Constant,
     Decayed,
     Growing,
+    LowRank,
+    Orthogonal,
     Plain,
     Profiled,
     Shortcut,
@@ -139,6 +141,15 @@ def _layer_scale(stack: Stack) -> Scaling:
     return Scaling(lambda width, _index: ChannelScaled(width, a))
 
 
+def _laurel(_stack: Stack) -> Scaling:
+    """Return x + f(x) + B A x of rank 64, as in the authors' model of 4B weights; all ranks from 32 are good there."""
+    return Scaling(lambda width, _index: LowRank(width, min(64, width)))
+
+
+def _orthogonal(_stack: Stack) -> Scaling:
+    return Scaling(lambda _width, _index: Orthogonal())
+
+
 def _sub_ln(stack: Stack) -> Scaling:
     """Return plain shortcuts, v, out, fc1 and fc2 times g: Magneto (Wang et al. 2022), figure 2.
 
@@ -182,7 +193,9 @@ SCALINGS: dict[str, Callable[[Stack], Scaling]] = {
     "b2t": _b2t,
     "ds_init": _ds_init,
     "keel": _keel,
+    "laurel": _laurel,
     "layer_scale": _layer_scale,
+    "orthogonal": _orthogonal,
     "pro_res": growing(1000),
     "sub_ln": _sub_ln,
     "t_fixup": _t_fixup,

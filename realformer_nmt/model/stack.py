@@ -53,6 +53,14 @@ class Side(nn.Module):
         dropped: Tensor = self.dropout_module(self.layernorm_embedding(x))
         return dropped
 
+    def position_table(self) -> Tensor | None:
+        """Return the embeddings of positions, whose row i is for word i of a sequence, counted from 0."""
+        positions: Any = self.embed_positions
+        if positions is None:
+            return None
+        table: Tensor = positions.weight if isinstance(positions, nn.Embedding) else positions.weights
+        return table.detach()[self.padding_idx + 1 :]
+
     def run(self, layer: nn.Module, stream: Stream, *state: Any) -> Any:
         """Run a layer as the topology asks for; return the stream and what else the layer hands on."""
         call = functools.partial(layer, self.topology)

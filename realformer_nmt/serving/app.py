@@ -14,6 +14,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import choose, not_allowed
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.common.version import VERSION
+from realformer_nmt.corpora.paragraphs import Paragraphs
 from realformer_nmt.serving import schemas
 from realformer_nmt.serving.batching import Batches, Work
 from realformer_nmt.serving.decoding import SearchOptions
@@ -91,11 +92,16 @@ class Handlers:
         beam = body.beam if "beam" in body.model_fields_set else min(body.beam, most)
         if beam > most:
             raise UserError(f"beam={beam}: allowed is {most} or less")
-        options = body.model_dump(exclude={"model", "texts", "beam"})
+        options = body.model_dump(exclude={"model", "texts", "split_sentences", "beam"})
         decoding = SearchOptions(**options, beam=beam, precision=served.precision)
-        answers = await self._answers(TranslationWork(served.translator, decoding), body.texts, request)
-        translations = [translation(hypotheses, body.alignments) for hypotheses in answers]
-        return schemas.Translations(model=served.name, translations=translations)
+        paragraphs = Paragraphs(body.texts, served.translator.corpus.source, body.split_sentences)
+        answers = await self._answers(TranslationWork(served.translator, decoding), paragraphs.sentences, request)
+        pairs = zip(paragraphs.sentences, answers, strict=True)
+        return schemas.Translations(
+            model=served.name,
+            texts=paragraphs.joined(hypotheses[0].text for hypotheses in answers),
+            translations=[translation(sentence, hypotheses, body.alignments) for sentence, hypotheses in pairs],
+        )
 
     async def attention(self, body: schemas.AttentionRequest, request: Request) -> schemas.Weights:
         """Return the attention of every head of a layer while the model reads the text and writes the pieces."""
@@ -164,11 +170,11 @@ def description(served: Served) -> schemas.ServedModel:
     )
 
 
-def translation(hypotheses: list[Any], aligned: bool) -> schemas.Translation:
+def translation(text: str, hypotheses: list[Any], aligned: bool) -> schemas.Translation:
     answers = [
         schemas.WrittenHypothesis(
             text=each.text, score=each.score, pieces=each.pieces, alignment=each.alignment if aligned else None
         )
         for each in hypotheses
     ]
-    return schemas.Translation(source=hypotheses[0].source, hypotheses=answers)
+    return schemas.Translation(text=text, source=hypotheses[0].source, hypotheses=answers)

@@ -21,6 +21,7 @@ class ModelRequest(BaseModel):
 
 class Translate(ModelRequest):
     texts: Strings = Field(min_length=1, description="raw text, a sentence each, without line breaks")
+    split_sentences: bool = Field(False, description="texts have several sentences and may have line breaks")
     beam: int = Field(
         SearchOptions.beam, ge=1, le=MOST_BEAM, description="default: 5, or the server's most_beam if that is smaller"
     )
@@ -51,13 +52,15 @@ class WrittenHypothesis(BaseModel):
 
 
 class Translation(BaseModel):
+    text: str = Field(description="the sentence that was translated")
     source: list[str] = Field(description="pieces, as the model has read them")
     hypotheses: list[WrittenHypothesis] = Field(description="the best first")
 
 
 class Translations(BaseModel):
     model: str
-    translations: list[Translation] = Field(description="one for each text, in their order")
+    texts: list[str] = Field(description="the best translation of each text")
+    translations: list[Translation] = Field(description="one for each text, or sentence if split, in their order")
 
 
 class Weights(BaseModel):

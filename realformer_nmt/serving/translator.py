@@ -23,6 +23,7 @@ from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
+from realformer_nmt.corpora.paragraphs import Paragraphs
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.evaluation.translating.translate import EXACT
 from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates
@@ -63,14 +64,18 @@ class Translator:
         self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether with alignments
         self._loading = threading.Lock()
 
-    def translate(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> list[str]:
-        """Return the best translation of each text; the options are those of SearchOptions."""
-        return [hypotheses[0].text for hypotheses in self.stream(texts, **options)]
+    def translate(
+        self, texts: Iterable[str], *, split_sentences: bool = False, **options: "Unpack[SearchKeywords]"
+    ) -> list[str]:
+        """Return the best translation of each text, or of its sentences; the options are those of SearchOptions."""
+        check_list(texts)
+        with extras.user_errors("translate"):
+            paragraphs = Paragraphs(texts, self.corpus.source, split_sentences)
+        return paragraphs.joined(hypotheses[0].text for hypotheses in self.stream(paragraphs.sentences, **options))
 
     def stream(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> Iterator[list[Hypothesis]]:
         """Yield the `nbest` hypotheses of each text, in order, the best first. There may be endlessly many texts."""
-        if isinstance(texts, str):
-            raise UserError(f"{texts!r:.80} is one text: give a list of them")
+        check_list(texts)
         decoding = SearchOptions(**options)
         rest = iter(texts)
         with extras.user_errors("translate"):
@@ -97,7 +102,7 @@ class Translator:
             if not isinstance(text, str) or "\n" in text or SURROGATE.search(text):
                 raise UserError(
                     f"{text!r:.80} is not a line of text: "
-                    "give a string of valid Unicode, without line breaks, for each sentence"
+                    "give a string of valid Unicode, without line breaks, for each sentence, or pass split_sentences"
                 )
         words, tokens = loaded.task.source_dictionary, []
         for pieces in self.corpus.pieces("".join(f"{text}\n" for text in texts).encode()):
@@ -124,10 +129,18 @@ class Translator:
         results: list[list[Beam]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, decoding.max_tokens):
             sample = utils.apply_to_sample(lambda tensor: tensor.to(self.device), batch)
-            answers = loaded.task.inference_step(generator, loaded.models, sample)
+            answers = loaded.task.inference_step(
+                generator, loaded.models, sample, self._prefix(loaded, len(batch["id"]))
+            )
             for index, beams in zip(batch["id"].tolist(), answers, strict=True):
                 results[index] = [Beam.of(beam) for beam in beams[: decoding.nbest]]
         return self._hypotheses(loaded, tokens, results)
+
+    def _prefix(self, loaded: Loaded, sentences: int) -> Tensor | None:
+        """Return the target language's tag for each sentence, or None for a model without tags."""
+        tag = self.corpus.tags[1]
+        first = loaded.task.target_dictionary.index(tag)
+        return torch.full((sentences, 1), first, device=self.device) if tag else None
 
     def _hypotheses(self, loaded: Loaded, tokens: list[Tensor], results: list[list[Beam]]) -> list[list[Hypothesis]]:
         source, target = loaded.task.source_dictionary, loaded.task.target_dictionary
@@ -148,6 +161,11 @@ class Translator:
         ]
 
 
+def check_list(texts: Iterable[str]) -> None:
+    if isinstance(texts, str):
+        raise UserError(f"{texts!r:.80} is one text: give a list of them")
+
+
 def load(
     *models: str | PathLike[str],
     prepared: str | PathLike[str] | None = None,
@@ -155,12 +173,15 @@ def load(
     subwords: str | None = None,
     subwords_folder: str | PathLike[str] | None = None,
     hyphens: Literal["aggressive", "plain"] | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
     cpu: bool = False,
 ) -> Translator:
     """Load a run's folder or a checkpoint, or several as an ensemble.
 
     Subwords are those of the folder `prepared` by `realformer-nmt prepare` (default: the one that the model was trained
-    on), or those of the options `data`, `subwords`, `subwords_folder` and `hyphens`.
+    on), or those of the options `data`, `subwords`, `subwords_folder` and `hyphens`. A model of many languages needs
+    `source_language` and `target_language`.
     """
     if not models:
         raise UserError("load() needs a run's folder or a checkpoint")
@@ -170,6 +191,8 @@ def load(
         subwords=subwords,
         subwords_folder=None if subwords_folder is None else Path(subwords_folder),
         hyphens=hyphens,
+        source_language=source_language,
+        target_language=target_language,
     )
     return load_for(options, *map(Path, models), cpu=cpu)
 

@@ -71,7 +71,7 @@ def test_choices_layers_and_width_of_every_arch() -> None:
     assert choices == ["post", "admin", "dot", "mean"]
     assert (row["encoder_layers"], row["decoder_layers"], row["encoder_embed_dim"]) == (60, 12, 512)
     assert rows["resi_dual"]["encoder_layers"] == 6  # a bare family: the sizes that flags replace
-    assert len(rows) == 48 * 8
+    assert len(rows) == 55 * 8
 
 
 def test_parameters() -> None:

@@ -96,6 +96,7 @@ def test_the_table_of_five() -> None:
 
 def test_what_came_out_at_each_depth() -> None:
     lines = [line for line in text(RESIDUALS).partition("\n## Beside")[0].splitlines() if line.startswith("| `")]
+    lines = [line for line in lines if "not trained yet" not in line]
     line_of = {family: line for line in lines for family in named(line.split(" | ")[0])}
     five = trained("6", five=True).keys() - {"pre_ln"}
     assert line_of.keys() == trained("6").keys() | five

@@ -15,7 +15,6 @@ from torch.testing import assert_close
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.loaded_run import LoadedRun
-from realformer_nmt.model.scaling import SCALINGS
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "own tables": {},
@@ -48,7 +47,8 @@ def check_equal(source: LoadedRun) -> as_stock_transformer.StockTransformer:
 
 
 @pytest.mark.parametrize(
-    ("scaling", "options"), [*((scaling, {}) for scaling in SCALINGS), *(("admin", each) for each in OPTIONS.values())]
+    ("scaling", "options"),
+    [*((scaling, {}) for scaling in as_stock_transformer.FOLDED), *(("admin", each) for each in OPTIONS.values())],
 )
 def test_every_scaling_of_post_ln_is_a_plain_transformer(scaling: str, options: dict[str, Any], tmp_path: Path) -> None:
     source = exportable.source(("post", scaling, "dot", "none"), tmp_path, **options)
@@ -93,6 +93,8 @@ def test_a_weight_of_0_is_refused_by_its_name(tmp_path: Path) -> None:
         (("dual", "none", "dot", "none"), "--residual-topology dual"),
         (("post", "none", "random+dot", "none"), r"--score-source random\+dot"),
         (("pre", "deepnorm", "dot", "none"), "--residual-scaling deepnorm"),
+        (("post", "orthogonal", "dot", "none"), "--residual-scaling orthogonal"),
+        (("pre", "laurel", "dot", "none"), "--residual-scaling laurel"),
         (("post", "none", "dot", "none", "rms"), "--norm rms"),
         (("post", "none", "dot", "none", "layer", "gated"), "--heads gated"),
     ],

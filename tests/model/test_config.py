@@ -50,6 +50,11 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
         {"encoder_relative_positions": 4, "score_source": "random+dot"},
         "--encoder-relative-positions 4 needs scores of queries and keys alone, and --score-source random",
     ),
+    "rows of a table in depth": (
+        {"score_carry": "moda", "score_source": "dot+random"},
+        "--score-carry moda needs scores of queries .*: use --score-source dot, or --score-carry none",
+    ),
+    "no blocks": ({"residual_blocks": 0}, "--residual-blocks 0 is not possible: pass 1 or more"),
     "overflow": (
         {"residual_topology": "pre", "residual_scaling": "deepnorm", "encoder_layers": 60, "decoder_layers": 12},
         "deepnorm multiplies it by 2.63 in each of the encoder's 120 sub-layers.*use .*post or dual",

@@ -32,8 +32,10 @@ NAMED_BY_THE_PAPERS = {  # the others are named by tests/helpers/same_weights, b
     },
     "synthesizer_random_vanilla": ("post", "none", "random+dot", "none"),
     "synthesizer_dense_vanilla": ("post", "none", "dense+dot", "none"),
-    "attn_res": ("attn_res", "none", "dot", "none"),
+    "block_attn_res": ("block_attn_res", "none", "dot", "none"),
     "keel": ("keel", "keel", "dot", "none"),
+    "laurel": ("pre", "laurel", "dot", "none"),
+    "span_norm": ("span_norm", "none", "dot", "none"),
     "talking_heads": ("pre", "none", "dot", "none", "talking"),
 }
 

@@ -53,6 +53,18 @@ def test_alignments_are_the_translators_where_they_are_asked_for(client: Client,
         assert {**aligned, "alignment": None} == {**plain, "score": score}
 
 
+def test_texts_of_several_sentences_are_split_where_it_is_asked_for(client: Client, model: Translator) -> None:
+    texts = [" a b. C\nd", " ", "a. B"]
+    response = client.post("/translate", {"texts": texts, "split_sentences": True, "nbest": 2})
+    assert response.json["texts"] == model.translate(texts, split_sentences=True)
+    assert [each["text"] for each in response.json["translations"]] == ["a b.", "C", "d", "", "a.", "B"]
+    expected = model.stream(["a b.", "C", "d", "", "a.", "B"], nbest=2)
+    assert hypotheses(response) == [[(each.text, each.score) for each in nbest] for nbest in expected]
+    whole = client.post("/translate", {"texts": texts[2:]}).json
+    assert (whole["texts"], whole["translations"][0]["text"]) == (model.translate(texts[2:]), "a. B")
+    assert client.post("/translate", {"texts": texts}).status == 422  # a line break
+
+
 def test_clients_at_once_get_each_their_own(client: Client, model: Translator, texts: list[str]) -> None:
     with ThreadPoolExecutor(16) as threads:
         responses = list(threads.map(lambda text: client.post("/translate", {"texts": [text], "beam": 4}), texts))

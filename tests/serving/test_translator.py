@@ -169,6 +169,17 @@ def test_line_breaks_of_other_kinds_part_nothing(model: Translator, text: str) -
     assert model.translate(["a b", text, "b a"])[2] == model.translate(["b a"])[0]
 
 
+def test_each_sentence_of_a_text_is_translated_alone(model: Translator) -> None:
+    alone = model.translate(["a b.", "C d!", "b"])
+    assert model.translate(["  a b. C d!\n\nb ", "", "b"], split_sentences=True) == [
+        "  {} {}\n\n{} ".format(*alone),
+        "",
+        alone[2],
+    ]
+    with pytest.raises(UserError, match=r"'a\. B' is one text: give a list of them"):
+        model.translate("a. B", split_sentences=True)
+
+
 def test_where_there_is_no_model_or_no_preparation_it_says_so(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no model"):
         realformer_nmt.load(tmp_path)

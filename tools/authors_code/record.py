@@ -5,6 +5,7 @@ computes, tests/helpers/same_weights/families.py. A checkout that is already the
 cannot run here keeps its record.
 """
 
+import ast
 import importlib
 import importlib.util
 import json
@@ -69,6 +70,13 @@ def stand_in(module: str, *contents: str) -> ModuleType:
         sys.modules.setdefault(name, ModuleType(name))
     vars(sys.modules[module]).update(dict.fromkeys(contents, StandIn))
     return sys.modules[module]
+
+
+def stand_in_imports(file: Path, *packages: str) -> None:
+    """Put stand-ins in the place of all that a file imports from packages that are not installed."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in packages:
+            stand_in(str(node.module), *(alias.name for alias in node.names))
 
 
 def record(family: str, checkouts: Path, records: Path) -> None:

@@ -56,7 +56,7 @@ def measure(model: nn.Module, text: Text) -> dict[str, StreamFigures]:
     def see_terms(side: str, shortcut: hooks.Shortcut, x: Tensor, branch: Tensor) -> None:
         shortcut_moments, branch_moments = terms[shortcut]
         shortcut_moments.add((shortcut.weight().to(x) * x)[masks[side]])
-        branch_moments.add((shortcut.branch_weight().to(branch) * branch)[masks[side]])
+        branch_moments.add(shortcut.added(x, branch)[masks[side]])
 
     with hooks.streams(model, see), hooks.terms(model, see_terms):
         for batch in text.batches():

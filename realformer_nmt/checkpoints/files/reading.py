@@ -50,6 +50,16 @@ def load_stream(file: BinaryIO, name: str, unread: Container[str] = (), hint: st
         return cast(Checkpoint, entries)
 
 
+def load_tensors(path: Path, hint: str) -> dict[str, Tensor]:
+    """Return the tensors of a file that holds nothing else: torch.save of a state_dict."""
+    with regular(path).open("rb") as file, in_one_line(str(path), hint):
+        source = opened(file)
+        tensors = Values(source.storage).of(source.root())
+        if not isinstance(tensors, dict) or not all(isinstance(value, Tensor) for value in tensors.values()):
+            raise PickleError("it holds other values than tensors")
+        return dict(tensors)
+
+
 def damage(path: Path) -> str | None:
     """Return why a file is damaged, or None; a file that is complete but refused by `load` is not damaged."""
     try:

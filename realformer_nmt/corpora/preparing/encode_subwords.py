@@ -15,6 +15,7 @@ from realformer_nmt.corpora.preparing.cleaning import fault
 from realformer_nmt.corpora.preparing.prepare_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
+from realformer_nmt.corpora.subwords.language_tags import tagged_sources, tagged_targets
 from realformer_nmt.corpora.subwords.subword_methods import METHODS, SubwordMethod
 from realformer_nmt.corpora.subwords.subwords import encoder, renew, split
 
@@ -35,7 +36,11 @@ def write_subwords(
     counts = {}
     for name in splits(texts, plan.source):
         work = functools.partial(  # with the method's row: workers do not know a row that a --user-dir has added
-            encode_block, method=METHODS[method], model=model, lengths=plan.lengths(name, "after_bpe")
+            encode_block,
+            method=METHODS[method],
+            model=model,
+            languages=plan.languages,
+            lengths=plan.lengths(name, "after_bpe"),
         )
         source, target = (texts / f"{name}.{language}" for language in plan.languages)
         pairs = watched(blocks(source, target), f"pieces: {name}", source, target, quiet)
@@ -66,9 +71,12 @@ def write_split(
     return SplitCounts(pairs=pairs, tokens=tokens, dropped=dict(dropped))
 
 
-def encode_block(block: Block, method: SubwordMethod, model: Path, lengths: Lengths | None) -> Encoded:
-    encode = encoder(method, model)
-    source, target = encode(split(block.source)), encode(split(block.target))
+def encode_block(
+    block: Block, method: SubwordMethod, model: Path, languages: tuple[str, str], lengths: Lengths | None
+) -> Encoded:
+    source_tag, target_tag = map(method.tag.format, languages)
+    source = tagged_sources(encoder(method, model)(split(block.source)), source_tag)
+    target = tagged_targets(encoder(method.of_target, model)(split(block.target)), target_tag)
     dropped: Counter[str] = Counter()
     indices = []
     for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):

@@ -126,17 +126,20 @@ def job(request: PrepareRequest) -> PrepareJob:
         return build_job(request)
     reference = like.read(request, request.like)
     completed = like.filled(request, reference)
-    return replace(build_job(completed, reference.record.cleaning().protocol), like=reference)
+    record = reference.record
+    return replace(build_job(completed, record.cleaning().protocol, record.subwords), like=reference)
 
 
-def build_job(request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_PROTOCOL) -> PrepareJob:
+def build_job(
+    request: PrepareRequest, default_protocol: TextProtocol = DEFAULT_PROTOCOL, default_subwords: str = DEFAULT
+) -> PrepareJob:
     """Build the job of a request without --like; `default_protocol` applies to the user's own files."""
     if request.corpus:
         check_no_own_files(request)
     else:
         check_own_files(request)
     corpus = load(request.corpus) if request.corpus else None
-    subwords = request.subwords or DEFAULT
+    subwords = request.subwords or default_subwords
     try:
         protocol = with_options(corpus.protocol if corpus else default_protocol, request)
         held_out = corpus.held_out if corpus else None

@@ -10,7 +10,7 @@ from realformer_nmt.common.files.records import Fingerprint, StepRecord
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table
 from realformer_nmt.corpora.manifest_schema import TextProtocol
-from realformer_nmt.corpora.subwords.subword_methods import learnt
+from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.file_checks import WRITER
 from realformer_nmt.data_bins.languages import check_language
 
@@ -105,8 +105,8 @@ class PrepareRecord(Struct, frozen=True, kw_only=True):
     sample: Sample | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        if self.subwords not in learnt():
-            raise ValueError(not_allowed("subwords", self.subwords, learnt()))
+        if self.subwords not in METHODS:
+            raise ValueError(not_allowed("subwords", self.subwords, METHODS))
         for language in (self.source, self.target):
             check_language(language)
         self.cleaning()

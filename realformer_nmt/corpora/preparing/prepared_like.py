@@ -12,9 +12,11 @@ from realformer_nmt.corpora.preparing.prepare_record import PrepareRecord
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.file_checks import check_prepared, verify
+from realformer_nmt.data_bins.languages import MANY, Pair, pair_of_many
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 
-IN_FOLDER = ("corpus", "source", "target", "subwords", "vocabulary")  # options whose values the folder holds
+PAIR = ("source", "target")
+IN_FOLDER = ("corpus", *PAIR, "subwords", "vocabulary")  # options whose values the folder holds
 
 
 class Like(NamedTuple):
@@ -22,6 +24,7 @@ class Like(NamedTuple):
 
     folder: PreparedFolder
     record: PrepareRecord
+    languages: Pair
 
     def subwords(self) -> dict[str, Path]:
         return {name: self.folder.subwords / name for name in METHODS[self.record.subwords].files}
@@ -42,12 +45,17 @@ class Like(NamedTuple):
 
 def read(request: PrepareRequest, folder: Path) -> Like:
     """Read a prepared folder; raise if the request has an option that the folder decides, or if a file has changed."""
+    prepared = PreparedFolder(folder)
+    record = prepare_record.read(prepared.record)
+    many = MANY in (record.source, record.target)
     for name in IN_FOLDER:
-        if getattr(request, name) is not None:
+        if getattr(request, name) is not None and not (many and name in PAIR):
             option = "CORPUS" if name == "corpus" else f"--{name}"
             raise UserError(f"{option} {getattr(request, name)} and --like {folder}: the folder says it; leave it out")
-    prepared = PreparedFolder(folder)
-    like = Like(prepared, prepare_record.read(prepared.record))
+    languages = record.source, record.target
+    if many:
+        languages = pair_of_many(prepared.data, (request.source, request.target), ("--source", "--target"))
+    like = Like(prepared, record, languages)
     verify(folder, by_hash=False)
     for file in like.inputs().values():
         check_prepared(file)
@@ -55,8 +63,6 @@ def read(request: PrepareRequest, folder: Path) -> Like:
 
 
 def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
-    """Return the request with the settings of the folder."""
-    record = like.record
-    return replace(
-        request, source=record.source, target=record.target, subwords=record.subwords, vocabulary=record.vocabulary
-    )
+    """Return the request with the settings of the folder; its subwords may be ones that no request can learn."""
+    source, target = like.languages
+    return replace(request, source=source, target=target, vocabulary=like.record.vocabulary)

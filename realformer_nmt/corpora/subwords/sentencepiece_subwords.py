@@ -91,25 +91,23 @@ def sample(texts: TrainingTexts, most: int) -> Iterator[str]:
         print("subwords: sentencepiece is learning; it does not tell how far it is", file=sys.stderr)
 
 
-def sentencepiece_model(folder: Path) -> sentencepiece.SentencePieceProcessor:
-    return load_model(folder.absolute(), STATES.get(folder.absolute()))
+def sentencepiece_model(folder: Path, name: str = MODEL) -> sentencepiece.SentencePieceProcessor:
+    return load_model(folder.absolute() / name, STATES.get(folder.absolute()))
 
 
 @functools.cache
-def load_model(folder: Path, _: FileStates | None) -> sentencepiece.SentencePieceProcessor:
-    check_prepared(folder / MODEL)
+def load_model(file: Path, _: FileStates | None) -> sentencepiece.SentencePieceProcessor:
+    check_prepared(file)
     try:
-        return sentencepiece.SentencePieceProcessor(model_proto=(folder / MODEL).read_bytes())
+        return sentencepiece.SentencePieceProcessor(model_proto=file.read_bytes())
     except OSError as error:
-        raise UserError(f"{folder / MODEL}: {error.strerror}; `realformer-nmt prepare` makes it") from error
+        raise UserError(f"{file}: {error.strerror}; `realformer-nmt prepare` makes it") from error
     except RuntimeError as error:
-        raise UserError(
-            f"{folder / MODEL} is no model of sentencepiece's; `realformer-nmt prepare` makes it"
-        ) from error
+        raise UserError(f"{file} is no model of sentencepiece's; `realformer-nmt prepare` makes it") from error
 
 
-def encoder(folder: Path) -> Encoder:
-    model = sentencepiece_model(folder)
+def encoder(folder: Path, name: str = MODEL) -> Encoder:
+    model = sentencepiece_model(folder, name)
     encode_lines = functools.partial(encode, model)
     return functools.partial(encode_words, model, WordMemory(encode_lines)) if is_wordwise(model) else encode_lines
 
@@ -132,9 +130,9 @@ def encode_words(model: sentencepiece.SentencePieceProcessor, words: WordMemory,
     return words(lines)
 
 
-def detokenise(lines: Lines, folder: Path | None, _: str) -> Surface:
+def detokenise(lines: Lines, folder: Path | None, _: str, name: str = MODEL) -> Surface:
     if folder is None:
-        raise UserError(f"the folder of {MODEL} is needed to join its pieces: pass --subwords-folder")
-    model = sentencepiece_model(folder)
+        raise UserError(f"the folder of {name} is needed to join its pieces: pass --subwords-folder")
+    model = sentencepiece_model(folder, name)
     texts = (model.decode(line.split()) for line in lines)
     return Surface(None, [text.replace("\n", " ") for text in texts])  # <0x0A>, which a poor model may write

@@ -4,10 +4,11 @@ The functions are named as "module:attribute" and imported when they are called 
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 MODEL, DICTIONARY, CODES = "sentencepiece.model", "dictionary.txt", "bpe.codes"
+SOURCE_MODEL, TARGET_MODEL, TAGS = "source.spm", "target.spm", "tags.txt"  # of a model that was imported
 
 
 class BleuFlags(NamedTuple):
@@ -31,7 +32,14 @@ class SubwordMethod:
     vocabulary: int | None = None  # its size; None: the number of the corpus' protocol
     bleu: BleuFlags | None = None  # None: fairseq-train does not measure BLEU
     retokenised: bool = False  # whether `score` tokenises raw translations too
-    marian_model: str | None = None  # the file that transformers' MarianTokenizer reads
+    marian_models: tuple[str, ...] = ()  # files for source and target that transformers' MarianTokenizer reads
+    target_encoder: str = ""  # if the target is split by another function
+    tag: str = ""  # the token before a sentence that names its language, by the language's name
+
+    @property
+    def of_target(self) -> "SubwordMethod":
+        """The method as it splits the target."""
+        return replace(self, encoder=self.target_encoder or self.encoder)
 
     @property
     def size_help(self) -> str:
@@ -47,7 +55,7 @@ METHODS = {
         vocabulary=32_000,
         bleu=BleuFlags("sentencepiece", "space"),
         retokenised=True,
-        marian_model=MODEL,
+        marian_models=(MODEL, MODEL),
     ),
     "moses_bpe": SubwordMethod(
         learn="realformer_nmt.corpora.subwords.moses_bpe:learn",
@@ -57,6 +65,21 @@ METHODS = {
         tokenised=True,
         counts="merges",
         bleu=BleuFlags("@@ ", "moses", needs_languages=True),
+    ),
+    "sentencepiece_pair": SubwordMethod(
+        encoder="realformer_nmt.corpora.subwords.sentencepiece_pair:encoder",
+        target_encoder="realformer_nmt.corpora.subwords.sentencepiece_pair:target_encoder",
+        detokenise="realformer_nmt.corpora.subwords.sentencepiece_pair:detokenise",
+        files=(SOURCE_MODEL, TARGET_MODEL, TAGS),
+        retokenised=True,
+        marian_models=(SOURCE_MODEL, TARGET_MODEL),
+    ),
+    "sentencepiece_tags": SubwordMethod(  # of M2M-100 and NLLB-200
+        encoder="realformer_nmt.corpora.subwords.sentencepiece_subwords:encoder",
+        detokenise="realformer_nmt.corpora.subwords.sentencepiece_subwords:detokenise",
+        files=(MODEL,),
+        retokenised=True,
+        tag="__{}__",
     ),
     "none": SubwordMethod(
         encoder="realformer_nmt.corpora.subwords.subwords:whole_words",

@@ -15,6 +15,7 @@ from fairseq_cli import generate as generate_command
 from realformer_nmt import plugin
 from realformer_nmt.checkpoints.validation import between, sums
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.corpora.paragraphs import Paragraphs
 from realformer_nmt.evaluation.translating import validation_scores
 from realformer_nmt.evaluation.translating.parallel_jobs import fill
 from realformer_nmt.fairseq_patches.messages import error_line
@@ -24,10 +25,17 @@ LINE = re.compile(r"([STH])-(\d+)\t(.*)")
 
 
 class Generated(NamedTuple):
+    """Sentences of a subset, or of a text's paragraphs."""
+
     sources: list[str]
     targets: list[str] | None  # with <<unk>> for words that the dictionary lacks, so that they match nothing
     hypotheses: list[str]
     validation: dict[str, float] | None = None
+    paragraphs: Paragraphs | None = None
+
+    def lines(self, sentences: list[str]) -> list[str]:
+        """Return the lines of texts in place of the sentences."""
+        return self.paragraphs.joined(sentences) if self.paragraphs else sentences
 
 
 def generate(

@@ -43,6 +43,9 @@ class TranslateRequest(CorpusOptions, StageRequest):
         metavar="NAME",
         either="text",
     )
+    split_sentences: bool = option(
+        "of a text: translate each sentence of a line alone (default: a line is one sentence)", False
+    )
     output: Path = option("folder to fill; - prints the hypotheses on stdout", metavar="FOLDER")
     validate: bool = option("also record loss and greedy BLEU on the validation data", False)
     fresh: bool = option(HELP, False)

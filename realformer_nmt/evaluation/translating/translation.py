@@ -19,6 +19,7 @@ from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.corpora.paragraphs import Paragraphs
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.translating import evaluation_sets, translation_checks, validation_scores
@@ -79,7 +80,7 @@ def fill(request: TranslateRequest) -> int:
         files = write(generated, corpus, request.output)
     record = replace(
         described(request, corpus, origin),
-        lines=len(generated.hypotheses),
+        lines=len(generated.lines(generated.hypotheses)),
         seconds=time.monotonic() - start,
         files=files,
         outputs=stage.fingerprints(*(request.output / name for name in files)),
@@ -113,6 +114,7 @@ def stage_of(request: TranslateRequest) -> Stage:
         raise UserError(f"{models[name]} has the same name as another input, {name}: give the checkpoint another name")
     settings = {**text, **to_builtins(decoding(request)), "validate": request.validate, **corpus.settings()}
     settings |= number_of_models(request.checkpoints)
+    settings |= {"split_sentences": True} if request.split_sentences else {}  # absent from the first records
     return Stage("translate", request.output / RECORD, settings, {**models, **data_files})
 
 
@@ -141,19 +143,23 @@ def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
 def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path, text: Path) -> Generated:
     """Translate a text through a temporary data-bin; fairseq-interactive would split lines at more than \\n."""
     lines = without_mark(read_lines(text))  # `prepare` leaves the mark out of the training text, too
-    subwords = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
+    paragraphs = Paragraphs(lines, corpus.source, request.split_sentences)
+    subwords = corpus.pieces("".join(f"{sentence}\n" for sentence in paragraphs.sentences).encode())
     if not any(subwords):
-        return Generated(subwords, None, subwords)
-    translation_checks.check_lengths(request.checkpoints, text, subwords)
+        return Generated(subwords, None, subwords, paragraphs=paragraphs)
+    translation_checks.check_lengths(request.checkpoints, text, zip(paragraphs.numbers(), subwords, strict=True))
     with tempfile.TemporaryDirectory() as data:
-        subsets.binarise(subwords, corpus.data, "input", corpus.source, corpus.target, Path(data))
-        return generate(Path(data), "input", len(subwords), arguments(request, corpus), folder, jobs=request.jobs)
+        subsets.binarise(subwords, corpus.data, "input", *corpus.languages, Path(data), corpus.tags[1])
+        argv = arguments(request, corpus)
+        generated = generate(Path(data), "input", len(subwords), argv, folder, jobs=request.jobs)
+    return generated._replace(paragraphs=paragraphs)
 
 
 def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
     """Return the arguments of fairseq-generate."""
     argv = [*for_fairseq(request.user_dir), "--path", ":".join(map(str, request.checkpoints))]
     argv += ["--source-lang", corpus.source, "--target-lang", corpus.target]
+    argv += ["--prefix-size", "1"] if corpus.tags[1] else []
     for name, value in to_builtins(decoding(request)).items():
         flag = f"--{name.replace('_', '-')}"
         if name == "precision":
@@ -176,7 +182,8 @@ def write(generated: Generated, corpus: TextPipeline, folder: Path) -> dict[str,
     words = [text if source else "" for source, text in zip(generated.sources, generated.hypotheses, strict=True)]
     hypotheses = corpus.surface(words)
     references = None if generated.targets is None else corpus.surface(generated.targets).tokenised
-    texts = {HYPOTHESES: hypotheses.raw, TOKENISED: hypotheses.tokenised, REFERENCE: references}
+    tokenised = None if hypotheses.tokenised is None else generated.lines(hypotheses.tokenised)
+    texts = {HYPOTHESES: generated.lines(hypotheses.raw), TOKENISED: tokenised, REFERENCE: references}
     for name, lines in texts.items():
         if lines is None:
             (folder / name).unlink(missing_ok=True)
@@ -195,6 +202,7 @@ def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -
         subset=UNSET if text else request.subset,
         texts=UNSET if text else corpus.texts.get(request.subset, []),
         test_set=UNSET if request.test_set is None else evaluation_sets.lasting(request.test_set),
+        split_sentences=request.split_sentences or UNSET,
         corpus=corpus.corpus,
         published=corpus.published,
         languages=corpus.languages,

@@ -1,7 +1,7 @@
 """Checks of what is to be translated, before a file is changed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -26,6 +26,8 @@ def check_possible(request: TranslateRequest) -> None:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")
     if request.validate and (request.input or request.test_set):
         raise UserError("--validate goes with a subset of the data-bin, not with --input or --test-set")
+    if request.split_sentences and not (request.input or request.test_set):
+        raise UserError("--split-sentences goes with --input or --test-set: a subset of the data-bin is split already")
     if request.jobs > 1 and not request.cpu and torch.cuda.is_available():
         raise UserError(
             f"--jobs {request.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
@@ -41,12 +43,12 @@ def check_text(text: Path | None, subset: str, corpus: TextPipeline) -> None:
         corpus.pieces(b"")
 
 
-def check_lengths(checkpoints: Sequence[Path], text: Path, subwords: Sequence[str]) -> None:
-    """Raise an error for the first line of a text for which a model has no room."""
+def check_lengths(checkpoints: Sequence[Path], text: Path, subwords: Iterable[tuple[int, str]]) -> None:
+    """Raise an error for the first line of a text, with its number, for which a model has no room."""
     models = [checkpoint_fields.options(checkpoint_fields.without_weights(path)) for path in checkpoints]
     limits = (model.get("max_source_positions") for model in models)
     limit = min((each for each in limits if isinstance(each, int)), default=math.inf)
-    for number, line in enumerate(subwords, 1):
+    for number, line in subwords:
         tokens = len(line.split()) + 1  # the end symbol
         if tokens > limit:
             raise UserError(

@@ -40,6 +40,7 @@ class TranslationRecord(StageRecord, frozen=True, kw_only=True):
     subset: str | UnsetType = UNSET
     texts: list[str] | UnsetType = UNSET  # names of the subset's files
     test_set: str | UnsetType | None = UNSET  # of sacreBLEU
+    split_sentences: bool | UnsetType = UNSET  # set if lines have several sentences
     corpus: str | None = None
     published: str | None = None  # name of the test set in the table of published figures
     languages: tuple[str, str]

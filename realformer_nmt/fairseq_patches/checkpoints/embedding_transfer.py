@@ -14,7 +14,7 @@ from realformer_nmt.checkpoints.files import integrity, reading
 from realformer_nmt.checkpoints.files.embedding_rows import TABLES, CommonRows, carry, common
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.data_bins.languages import check_language
+from realformer_nmt.data_bins.languages import check_languages
 from realformer_nmt.fairseq_patches.checkpoints.checkpoint_files import begins_finetuning
 from realformer_nmt.fairseq_patches.data import dictionary_checks
 from realformer_nmt.fairseq_patches.patch import Original, patch
@@ -67,7 +67,7 @@ def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, CommonRows]:
     dictionaries = dictionary_checks.words(task)
     state = loaded.get("task_state")
     languages = dictionary_checks.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
-    check_languages(checkpoint, languages)
+    check_pair(checkpoint, languages)
     files = [folder / f"dict.{language}.txt" for language in languages]
     previous = {side: dictionary(file) for side, file in zip(dictionaries, files, strict=True)}
     dictionary_checks.check_same(previous, folder, state)
@@ -86,15 +86,10 @@ def check_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, words
             )
 
 
-def check_languages(checkpoint: Path, languages: Sequence[object]) -> None:
-    """Check a checkpoint's languages, which become names of files."""
+def check_pair(checkpoint: Path, languages: Sequence[object]) -> None:
     if len(languages) != 2:
         raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
-    for language in languages:
-        try:
-            check_language(language)
-        except ValueError as error:
-            raise UserError(f"{checkpoint}: {error}") from error
+    check_languages(checkpoint, languages)
 
 
 def describe_rows(rows: Mapping[str, CommonRows]) -> str:

@@ -15,6 +15,7 @@ from fairseq.sequence_generator import EnsembleModel, SequenceGenerator
 from fairseq.tasks.fairseq_task import FairseqTask
 from torch import Tensor
 
+from realformer_nmt.fairseq_patches.decoding.recorded_search import RecordedGenerator
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 # Options that need words beyond the best: fairseq's own search does these
@@ -28,6 +29,7 @@ class ShortlistModel(EnsembleModel):
         super().__init__([model])
         self.first, self.number = first, number
         self.words = torch.empty(0)  # of the last step's columns: rows x columns
+        self.prefix: Tensor | None = None  # the word that each sentence begins with, B x 1
 
     def forward_decoder(
         self, tokens: Tensor, encoder_outs: list[Any], incremental_states: list[Any], temperature: float = 1.0
@@ -36,10 +38,14 @@ class ShortlistModel(EnsembleModel):
         decoder = self.single_model.decoder
         features, extra = decoder.extract_features(tokens, encoder_outs[0], incremental_states[0])
         best = decoder.best_words(features[:, -1], self.first, self.number, temperature)
-        special = torch.arange(self.first, device=best.words.device).expand(len(best.words), -1)
-        self.words = torch.cat([special, best.words], 1)
+        lprobs, self.words = best.shortlist()
         attention = extra["attn"][0]
-        lprobs = torch.cat([best.first, best.values], 1) - best.total
+        if self.prefix is not None and tokens.size(1) == 1:
+            logits = decoder.output_layer(features[:, -1]) / temperature
+            words = self.prefix.repeat_interleave(len(logits) // len(self.prefix), 0)  # rows x 1
+            self.words[:, self.first] = words[:, 0]
+            lprobs = torch.full_like(lprobs, -torch.inf)
+            lprobs[:, self.first] = logits.log_softmax(-1, torch.float32).gather(1, words)[:, 0]
         return lprobs, None if attention is None else attention[:, -1]
 
 
@@ -73,14 +79,20 @@ class ShortlistGenerator(SequenceGenerator):
         first = 1 + max(self.pad, self.eos, self.unk)
         model = ShortlistModel(models[0], first, min(2 * self.beam_size, self.vocab_size - first))
         search = ShortlistSearch(dictionary, model)
-        short = SequenceGenerator(model, dictionary, **{**options, "search_strategy": search})
+        short = RecordedGenerator(model, dictionary, **{**options, "search_strategy": search})
         short.vocab_size = first + model.number
         return short
 
     def _generate(self, sample: Any, prefix_tokens: Tensor | None = None, *more: Any, **options: Any) -> Any:
-        if self.short is None or prefix_tokens is not None:
+        if self.short is None or not is_short(prefix_tokens, self.short.model.first):
             return super()._generate(sample, prefix_tokens, *more, **options)
+        self.short.model.prefix = prefix_tokens
         return self.short._generate(sample, None, *more, **options)
+
+
+def is_short(prefix: Tensor | None, first: int) -> bool:
+    """Tell whether a prefix is none, or one word per sentence, such as a language's tag, and no special one."""
+    return prefix is None or (prefix.size(1) == 1 and int(prefix.min()) >= first)
 
 
 @patch(FairseqTask, "build_generator")
@@ -90,7 +102,7 @@ def search_a_shortlist(
     """Search only each beam's best words, with the same results but for ties.
 
     fairseq passes several times over the vocabulary per step (sequence_generator.py). Its own search remains where all
-    words are needed: for a prefix, constraints, n-grams, sampling, several models.
+    words are needed: for a longer prefix, constraints, n-grams, sampling, several models.
     """
     if seq_gen_cls is None and not getattr(args, "print_alignment", False):
         seq_gen_cls = ShortlistGenerator

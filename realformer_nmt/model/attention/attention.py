@@ -14,8 +14,10 @@ from realformer_nmt.kernels.native.library import library
 from realformer_nmt.model.attention.attention_pattern import FULL, Pattern, View, required
 from realformer_nmt.model.attention.cache import CrossCache, KeysValues, SelfCache
 from realformer_nmt.model.attention.carry import Carried, Carry
+from realformer_nmt.model.attention.depth_pairs import OwnPosition, mix, parted
 from realformer_nmt.model.attention.heads import HeadMixing
 from realformer_nmt.model.attention.relative_positions import NONE, Positions
+from realformer_nmt.model.attention.score_chain import attend_in_chain
 from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.attention.scores import Dot
 from realformer_nmt.model.scaling import Gains
@@ -57,9 +59,8 @@ class Attention(nn.Module, ABC):
         self.score_source, self.carry, self.depth = source, carry, depth
         self.pattern, self.positions = pattern, positions if source.queries and source.keys else NONE
         self.head_mixing = head_mixing or HeadMixing()
-        usual = positions.none and self.head_mixing.none
-        self.plain = isinstance(source, Dot) and carry.keeps_scores and usual
-        self.has_kernel = type(source) is Dot and usual and "divisor" in vars(type(carry))
+        self.usual = positions.none and self.head_mixing.none
+        self.plain = isinstance(source, Dot) and carry.keeps_scores and self.usual
         self.kernel = False  # whether it decodes by the package's kernel
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
         if source.queries:
@@ -90,6 +91,10 @@ class Attention(nn.Module, ABC):
         shown = self.pattern.matrix(shares, seen) if weights else None
         return Attended(self.out_proj(self.head_output(x, heads)), carried, shown)
 
+    @property
+    def has_kernel(self) -> bool:
+        return type(self.score_source) is Dot and self.usual and "divisor" in vars(type(self.carry))
+
     def _fastest(self, x: Tensor, cache: Any) -> Compute:
         """Return the fastest method that computes this attention.
 
@@ -98,7 +103,22 @@ class Attention(nn.Module, ABC):
         drops, decodes = self.dropout_module.applies, cache is not None
         if self.kernel and decodes and not drops and _fits_step_kernel(x):
             return self._step
+        sums = self.has_kernel and not self.carry.keeps_scores
+        if sums and self.pattern.whole and not decodes and _trains():
+            return self._chain
         return self._attend if self.plain and not (x.is_cpu and (drops or decodes)) else self._compose
+
+    def _chain(
+        self, x: Tensor, query: Tensor | None, seen: KeysValues, mask: Tensor | None, carried: Carried
+    ) -> Computed:
+        """Compute dot products and their running total without storing them."""
+        dropout = self.dropout_module.p if self.dropout_module.applies else 0.0
+        [view] = self.pattern.views(required(query) * self.score_source.head_width**-0.5, seen, mask)
+        value, key = view.seen.parts
+        before = carried[0] if carried else None
+        divisor = self.carry.divisor(self.depth)
+        heads, total = attend_in_chain(view.query, key, value, before, view.mask, divisor, dropout)
+        return self._join(x, [heads]), (total,), ()
 
     def _step(
         self, _x: Tensor, query: Tensor | None, seen: KeysValues, mask: Tensor | None, carried: Carried
@@ -126,12 +146,20 @@ class Attention(nn.Module, ABC):
         scores = [self.score_source(x, view.query, view.seen) for view in views]  # B or 1 x H x T x S
         scores = self.positions(scores, views, self.pattern, seen.length)
         logits, carried = self.carry.scores(_concatenated(scores), carried, self.depth)
-        split = _split_views(logits, scores)
+        below = [[self.pattern.queries(part) for part in pair] for pair in self.carry.below(carried)]
+        mixed = [
+            self._mix(x, part, view, [OwnPosition(tuple(part[index] for part in pair)) for pair in below])
+            for index, (part, view) in enumerate(zip(_split_views(logits, scores), views, strict=True))
+        ]
+        return self._join(x, [heads for heads, _ in mixed]), carried, [shares for _, shares in mixed]
+
+    def _mix(self, x: Tensor, logits: Tensor, view: View, below: Sequence[OwnPosition]) -> tuple[Tensor, Tensor]:
+        """Return heads, R x H x T x D, and probabilities, R x H x T x S; the rest to 1 is of the layers below."""
         mixing = self.head_mixing
-        shares = [_softmax(mixing.before_softmax(part), view) for part, view in zip(split, views, strict=True)]
-        weighed = [mixing.after_softmax(self.dropout_module(share)) for share in shares]
-        heads = [mixing.after_values(view.seen.mix(each)) for view, each in zip(views, weighed, strict=True)]
-        return self._join(x, heads), carried, shares
+        columns = [self.score_source(x, view.query, pair) for pair in below]  # R x H x T x 1 each
+        shares = _softmax(*map(mixing.before_softmax, (logits, *columns)), view=view)
+        weighed = mixing.after_softmax(self.dropout_module(shares))
+        return mixing.after_values(mix(view.seen, below, weighed)), parted(shares, len(below))[0]
 
     def _join(self, x: Tensor, heads: Sequence[Tensor]) -> Tensor:
         return self.pattern.join(heads, x.size(1)).transpose(1, 2).flatten(2)  # B x T x C
@@ -147,9 +175,8 @@ class Attention(nn.Module, ABC):
 
     def _keys_values(self, projected: Sequence[Tensor], carried: Carried) -> tuple[KeysValues, Carried]:
         """Return values and keys of projections: of values, and of keys if the scores need any."""
-        value, *keys = map(self._heads, ("value", "key"), projected)
-        value, carried = self.carry.values(value, carried, self.depth)
-        return KeysValues((value, *keys)), carried
+        pair, carried = self.carry.pair(tuple(map(self._heads, ("value", "key"), projected)), carried, self.depth)
+        return KeysValues(pair), carried
 
     def _heads(self, name: str, x: Tensor) -> Tensor:
         heads: Tensor = self.head_norms(name, x.view(*x.shape[:-1], self.score_source.heads, -1).transpose(1, 2))
@@ -221,12 +248,22 @@ def _split_views(logits: Tensor, scores: Sequence[Tensor]) -> list[Tensor]:
     return [torch.unflatten(part, 1, (len(view), *view.shape[2:])).transpose(0, 1) for part, view in parts]
 
 
-def _softmax(logits: Tensor, view: View) -> Tensor:
-    """Return the probabilities of a view, R x H x T x S; the logits may be the same for all rows."""
+def _softmax(logits: Tensor, *columns: Tensor, view: View) -> Tensor:
+    """Return the probabilities of a view, R x H x T x S, and of more columns, which no mask hides.
+
+    The logits may be the same for all rows.
+    """
     value = view.seen.parts[0]
     if view.mask is not None:
         logits = logits.masked_fill(view.mask, -torch.inf)
+    if columns:
+        logits = torch.cat([logits, *columns], -1)
     return logits.softmax(-1, dtype=torch.float32).type_as(value).expand(value.size(0), -1, -1, -1)
+
+
+def _trains() -> bool:
+    """Tell whether there will be a backward pass, which repeats products as they are: not in autocast's type."""
+    return torch.is_grad_enabled() and not any(map(torch.is_autocast_enabled, ("cpu", "cuda")))
 
 
 def _fits_step_kernel(x: Tensor) -> bool:

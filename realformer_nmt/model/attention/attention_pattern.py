@@ -35,6 +35,10 @@ class Pattern(ABC):
     @abstractmethod
     def views(self, query: Tensor | None, seen: KeysValues, mask: Tensor | None) -> list[View]: ...
 
+    def queries(self, x: Tensor) -> list[Tensor]:
+        """Lay out a vector per token, B x H x length x D, as each view has its queries."""
+        return [required(view.query) for view in self.views(x, KeysValues((x,)), None)]
+
     @abstractmethod
     def join(self, heads: Sequence[Tensor], length: int) -> Tensor:
         """Join the results of all views, R x H x T x D each, to B x H x length x D."""

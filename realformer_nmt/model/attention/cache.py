@@ -26,7 +26,7 @@ class KeysValues(NamedTuple):
     """
 
     parts: tuple[Tensor, ...]
-    start: int = 0  # position of the first query
+    start: int | Tensor = 0  # position of the first query; in a tensor, of the only one
     beams: int = 1
     last: tuple[Tensor, ...] = ()  # the last position of each beam; it may be infinite, parts are made finite
     origin: Tensor | None = None  # of the lineage: B x beams x S
@@ -34,6 +34,12 @@ class KeysValues(NamedTuple):
     @property
     def length(self) -> int:
         return self.parts[0].size(2) // self.beams
+
+    def rows(self, table: Tensor) -> Tensor:
+        """Select the rows of the queries' positions: H x N x _ to H x T x _."""
+        if isinstance(self.start, Tensor):
+            return table.index_select(1, self.start)
+        return table[:, self.start : self.length]
 
     def match(self, query: Tensor) -> Tensor:
         return query @ self.parts[1].transpose(-1, -2)  # B x H x T x S * beams
@@ -70,11 +76,7 @@ class Lineage:
             self.origin = writers if self.origin is None else torch.cat([self.origin, writers], -1)
 
     def mask(self) -> Tensor | None:
-        """Return the mask that hides what is not of a beam's lineage: B x 1 x beams x S * beams."""
-        if self.origin is None:
-            return None
-        every = torch.arange(self.beams, device=self.origin.device)
-        return (self.origin.unsqueeze(-1) != every).flatten(-2).unsqueeze(1)
+        return None if self.origin is None else hidden(self.origin)
 
     def reorder(self, order: Tensor) -> None:
         if self.origin is not None:
@@ -84,6 +86,12 @@ class Lineage:
     def end(self) -> None:
         """Count each row as a sentence with one beam from now on."""
         self.beams, self.origin = 1, None
+
+
+def hidden(origin: Tensor) -> Tensor:
+    """Return the mask that hides what is not of a beam's lineage: B x 1 x beams x S * beams."""
+    every = torch.arange(origin.size(1), device=origin.device)
+    return (origin.unsqueeze(-1) != every).flatten(-2).unsqueeze(1)
 
 
 class SelfCache:

@@ -4,8 +4,11 @@ What is carried is a tuple of tensors that only the carry reads; the first layer
 when values are projected, which for encoder-decoder attention in beam search is at the first step only.
 """
 
-from torch import Tensor
+from collections.abc import Sequence
 
+from torch import Tensor, nn
+
+from realformer_nmt.model.attention.depth_pairs import FeedForwardPair, NoPair, Pair
 from realformer_nmt.model.attention.score_source import NoScores, ScoreSource
 
 Carried = tuple[Tensor, ...]
@@ -15,6 +18,7 @@ class Carry:
     """logits_l = scores_l: nothing is carried."""
 
     keeps_scores = True  # so that torch's kernel, which does not return them, may compute them
+    needs_keys = False  # whether scores must be of queries and keys alone
 
     def source(self, source: ScoreSource, _depth: int) -> ScoreSource:
         """Return the source of a layer's scores, for the one that it would have; depth counts from 1."""
@@ -27,6 +31,19 @@ class Carry:
     def values(self, value: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
         """Return the values to mix, for this layer's, B x H x S x D, and what is carried; depth counts from 1."""
         return value, carried
+
+    def pair(self, pair: Pair, carried: Carried, depth: int) -> tuple[Pair, Carried]:
+        """Return the values to mix, and this layer's keys if its scores need any, and what is carried."""
+        value, carried = self.values(pair[0], carried, depth)
+        return (value, *pair[1:]), carried
+
+    def below(self, _carried: Carried) -> Sequence[Pair]:
+        """Return the pairs of the layers below that each query sees at its own position, beside its layer's keys."""
+        return ()
+
+    def feed_forward_pair(self, _width: int, _heads: int) -> nn.Module:
+        """Return the module that adds what is carried of a feed-forward block's input, of a layer below another."""
+        return NoPair()
 
     def scores(self, raw: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
         """Return the logits, for this layer's raw scores, B or 1 x H x T x S, and what is carried."""
@@ -135,6 +152,37 @@ class MeanAndLazy(Lazy, RunningMean):
         return depth - 2 if layer % 2 and depth > 2 else depth  # layer 2 without layer 1 stays one with no scores
 
 
+class DepthPairs(Carry):
+    """softmax over q_t . k_s of this layer's positions s and q_t . k_t^i of the layers i < l, of [v_s; v_t^i].
+
+    Mixture-of-depths attention (Zhu et al. 2026, 2603.15619), checked against hustvl/MoDA (36a225f). k^i and v^i are
+    layer i's own, and one query serves both parts. Nothing is kept over time: a position sees its own pairs only.
+    Both are of decoders or encoders alone; encoder-decoder attention, whose keys are at other positions, stays plain.
+    """
+
+    keeps_scores = False
+    needs_keys = True
+
+    def memory_carry(self) -> Carry:
+        return Carry()
+
+    def pair(self, pair: Pair, carried: Carried, _depth: int) -> tuple[Pair, Carried]:
+        return pair, (*carried, *pair)
+
+    def below(self, carried: Carried) -> Sequence[Pair]:
+        return [carried[start : start + 2] for start in range(0, len(carried) - 2, 2)]
+
+
+class DepthAndFeedForwardPairs(DepthPairs):
+    """The pairs of attention and of feed-forward blocks, whose keys and values are a linear map of their input.
+
+    The default of the paper's models; from the paper, as its code has no such pairs yet.
+    """
+
+    def feed_forward_pair(self, width: int, heads: int) -> nn.Module:
+        return FeedForwardPair(width, heads)
+
+
 CARRIES: dict[str, Carry] = {
     "none": Carry(),
     "sum": RunningSum(),
@@ -143,4 +191,6 @@ CARRIES: dict[str, Carry] = {
     "mean+first_values": MeanAndFirstValues(),
     "lazy": Lazy(),
     "mean+lazy": MeanAndLazy(),
+    "moda": DepthPairs(),
+    "moda+feed_forward": DepthAndFeedForwardPairs(),
 }

@@ -80,7 +80,7 @@ class Random(ScoreSource):
 
     def forward(self, _x: Tensor, _query: None, seen: KeysValues) -> Tensor:
         length = self.check(seen.length)
-        return seen.place(self.table[:, seen.start : length, :length].unsqueeze(0))  # 1 x H x T x S
+        return seen.place(seen.rows(self.table)[..., :length].unsqueeze(0))  # 1 x H x T x S
 
 
 class FixedRandom(Random):
@@ -106,7 +106,7 @@ class FactorisedRandom(ScoreSource):
 
     def forward(self, _x: Tensor, _query: None, seen: KeysValues) -> Tensor:
         length = self.check(seen.length)
-        scores = self.rows[:, seen.start : length] @ self.columns[:, :length].transpose(-1, -2)
+        scores = seen.rows(self.rows) @ self.columns[:, :length].transpose(-1, -2)
         return seen.place(scores.unsqueeze(0))  # 1 x H x T x S
 
 

@@ -39,8 +39,8 @@ class DepthAttention(nn.Module):
 class AttentionResiduals(Topology):
     """Each sub-layer and the output read LN(sum_k softmax_k(w . RMS(v_k)) v_k); v_0 is the embedding, v_k = f_k(x_k).
 
-    Attention Residuals (Kimi Team 2026, 2603.15031), the full form, from the paper; that the output reads in the same
-    way is second-hand, from the names of Kimi K3's weights. The stream is v_0, v_1 ...; there are no shortcuts.
+    Attention Residuals (Kimi Team 2026, 2603.15031), the full form. Checked against their laboratory's library,
+    fla-org/flash-linear-attention (bc3b101d). The stream is v_0, v_1 ...; there are no shortcuts.
     """
 
     has_shortcuts = False
@@ -62,3 +62,19 @@ class AttentionResiduals(Topology):
     def leave(self, stream: Stream, final_norm: nn.Module) -> Tensor:
         output: Tensor = final_norm(stream)
         return output
+
+
+class BlockAttentionResiduals(AttentionResiduals):
+    """AttentionResiduals over sums: v_0 is the embedding, v_n the sum of all f of block n, as far as they are computed.
+
+    The form that the paper deploys (2603.15031), with eight blocks of as many layers, of which the last may have fewer;
+    checked against fla-org/flash-linear-attention (bc3b101d). A block's first sub-layer reads the blocks below alone.
+    Their models are decoders alone; here encoder and decoder have blocks of their own.
+    """
+
+    def write(self, stream: Stream, branch: Tensor, _shortcut: Shortcut, _norm: nn.Module, place: Place) -> Stream:
+        size = -(-self.stack.layers // self.stack.blocks) * self.stack.sublayers_per_layer
+        if place.number % size == 0:
+            return *stream, branch
+        *finished, block = stream
+        return *finished, block + branch

@@ -29,6 +29,31 @@ class BottomToTop(PostLN):
         return top, top
 
 
+class SpanNorm(PostLN):
+    """Post-LN whose last sub-layer adds the layer's input x: LN(x + f(y)), y the output of the sub-layer before.
+
+    SpanNorm (2601.22580), second-hand: LN(x + ffn(LN(x + att(x)))). The first sub-layer reads LN(x), x the embedding.
+    The paper's scaling of initial weights is not known here. It has no layers of three sub-layers: that attention to
+    the encoder adds y is a choice of this package.
+    """
+
+    def __init__(self, stack: Stack, width: int) -> None:
+        super().__init__(stack, width)
+        self.first_norm = self.new_norm(width)
+
+    def enter(self, x: Tensor) -> Stream:
+        return x, x
+
+    def read(self, stream: Stream, _norm: nn.Module, place: Place) -> Tensor:
+        y = stream[0]
+        return y if place.number else self.first_norm(y)
+
+    def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream:
+        y, x = stream
+        output = norm(shortcut(x if place.last else y, branch))
+        return output, output if place.last else x
+
+
 class Siamese(Topology):
     """o = f(LN_in(x + LN_y(y))); x = LN_x(shortcut(x, o / c)); y = y + o; LN(x + LN(y)) after the last layer.
 

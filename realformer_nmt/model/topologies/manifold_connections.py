@@ -20,9 +20,8 @@ class Manifold(Connections):
     W is one Xavier matrix, s three numbers from 0.01, c starts at 0.
     """
 
-    def __init__(self, input_norm: nn.Module, width: int) -> None:
+    def __init__(self, input_norm: nn.Module, width: int, outputs: int = STREAMS * (2 + STREAMS)) -> None:
         super().__init__(input_norm)
-        outputs = STREAMS * (2 + STREAMS)
         self.map = nn.Parameter(nn.init.xavier_uniform_(torch.empty(outputs, STREAMS * width)))
         self.scales = nn.Parameter(torch.full((3,), 0.01))
         self.bias = nn.Parameter(torch.zeros(outputs))
@@ -37,10 +36,14 @@ class Manifold(Connections):
         logits = torch.unflatten(self.mapped(streams, CARRYING, 2), -1, (STREAMS, STREAMS))
         return doubly_stochastic(logits).type_as(streams)
 
+    def matrix(self, rows: slice) -> Tensor:
+        """Return rows of W."""
+        return self.map[rows]
+
     def mapped(self, streams: Tensor, rows: slice, scale: int) -> Tensor:
         joined = streams.flatten(-2).float()  # B x T x nC
         with without_autocast(joined):
-            product = joined @ self.map[rows].float().t()
+            product = joined @ self.matrix(rows).float().t()
         return self.scales[scale].float() * (rms_factor(joined, EPS) * product) + self.bias[rows].float()
 
 

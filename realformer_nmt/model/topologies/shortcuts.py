@@ -1,26 +1,30 @@
 """How a shortcut around a sub-layer weighs the stream and the branch: called as `shortcut(x, branch)`."""
 
-from abc import ABC, abstractmethod
+import math
 
 import torch
 from torch import Tensor, nn
 
 
-class Shortcut(nn.Module, ABC):
+class Shortcut(nn.Module):
     """Base of all shortcuts; `weight` is that of the stream, a scalar or one number per channel."""
 
-    @abstractmethod
-    def weight(self) -> Tensor: ...
+    def weight(self) -> Tensor:
+        return torch.ones(())
 
     def branch_weight(self) -> Tensor:
         return torch.ones(())
 
+    def added(self, _x: Tensor, branch: Tensor) -> Tensor:
+        """Return what is added to the weighed stream."""
+        return self.branch_weight().to(branch) * branch
+
+    def forward(self, x: Tensor, branch: Tensor) -> Tensor:
+        return x + self.added(x, branch)
+
 
 class Plain(Shortcut):
     """x + f(x)."""
-
-    def weight(self) -> Tensor:
-        return torch.ones(())
 
     def forward(self, x: Tensor, branch: Tensor) -> Tensor:
         return x + branch
@@ -91,9 +95,6 @@ class ChannelScaled(Shortcut):
         super().__init__()
         self.a = nn.Parameter(torch.full((width,), a))
 
-    def weight(self) -> Tensor:
-        return torch.ones(())
-
     def branch_weight(self) -> Tensor:
         return self.a
 
@@ -119,11 +120,37 @@ class Growing(Shortcut):
         """Set a for the next update; finetuning, which counts updates from 0 again, does not make a smaller."""
         self.share.clamp_(min=min((done + 1) / self.updates, 1))
 
-    def weight(self) -> Tensor:
-        return torch.ones(())
-
     def branch_weight(self) -> Tensor:
         return self.share
 
     def forward(self, x: Tensor, branch: Tensor) -> Tensor:
         return torch.addcmul(x, branch, self.share)
+
+
+class Orthogonal(Shortcut):
+    """x + f - x (x . f) / (x . x + 1e-6), f = f(x): only what is orthogonal to the stream is added (2505.11881).
+
+    Checked against BootsofLagrangian/ortho-residual (4f663d3), its dot products over channels.
+    """
+
+    def added(self, x: Tensor, branch: Tensor) -> Tensor:
+        exact = x.float()
+        dot, square = ((exact * other.float()).sum(-1, keepdim=True) for other in (branch, x))
+        return branch - (dot / (square + 1e-6)).type_as(x) * x
+
+
+class LowRank(Shortcut):
+    """x + f(x) + B A x, A r x d and B d x r, B from 0: LAuReL-LR (Menghani et al. 2024, 2411.07501), from the paper.
+
+    A[j, i] starts as 1 / sqrt(r d) where i mod r = j and as 0 elsewhere, as in the authors' language models. Gemma 3n
+    has another form: it adds RMS(B A x) and the normed x as a second shortcut.
+    """
+
+    def __init__(self, width: int, rank: int) -> None:
+        super().__init__()
+        rows = torch.eye(rank).repeat(1, math.ceil(width / rank))[:, :width]
+        self.down = nn.Parameter(rows / math.sqrt(rank * width))
+        self.up = nn.Parameter(torch.zeros(width, rank))
+
+    def added(self, x: Tensor, branch: Tensor) -> Tensor:
+        return branch + x @ self.down.t() @ self.up.t()

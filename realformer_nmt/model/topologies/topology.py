@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from realformer_nmt.model.norms import NORMS
+from realformer_nmt.model.part_names import BLOCKS
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 
 Stream = tuple[Tensor, ...]
@@ -25,6 +26,7 @@ class Stack(NamedTuple):
     encoder_layers: int
     decoder_layers: int
     norm: str = "layer"  # in NORMS
+    blocks: int = BLOCKS  # at most so many, of a topology with blocks of layers
 
     @property
     def alone(self) -> bool:

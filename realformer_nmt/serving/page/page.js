@@ -22,7 +22,8 @@ function chosen(all) {
   return all.filter(model => names.includes(model.name))
 }
 
-function sentence(source, found, model, show) {
+function sentence(found, model, show) {
+  const source = found.text
   const hypotheses = found.hypotheses.map(hypothesis => {
     const words = make("span", { lang: model.target, dir: "auto" }, hypothesis.text || "\u2014")
     const button = make("button", { type: "button", ariaPressed: "false" }, words, make("small", {}, `score ${hypothesis.score.toFixed(2)}`))
@@ -43,9 +44,12 @@ async function card(model, texts) {
   }
   results.append(article)
   try {
-    const options = { model: model.name, texts, beam: beam.valueAsNumber, nbest: nbest.valueAsNumber }
-    const { translations } = await ask("translate", options, asking.signal)
-    article.append(...translations.flatMap((found, place) => sentence(texts[place], found, model, show)), attention)
+    const options = { model: model.name, texts, split_sentences: true, beam: beam.valueAsNumber, nbest: nbest.valueAsNumber }
+    const { translations, texts: translated } = await ask("translate", options, asking.signal)
+    const whole = make("p", { className: "whole", lang: model.target, dir: "auto" }, translated.join("\n"))
+    if (translations.length > 1) article.append(whole)
+    const sentences = translations.filter(found => found.text)
+    article.append(...sentences.flatMap(found => sentence(found, model, show)), attention)
     return true
   } catch (error) {
     article.append(refusal(error))
@@ -56,13 +60,13 @@ async function card(model, texts) {
 }
 
 async function translate(all) {
-  const texts = text.value.split("\n").map(line => line.trim()).filter(Boolean)
+  const texts = text.value.trim() ? text.value.split("\n") : []
   const wanted = chosen(all)
   asking.abort()
   asking = new AbortController()
   results.replaceChildren()
   if (!texts.length || !wanted.length) {
-    said.textContent = texts.length ? "Choose a model." : "Write a sentence."
+    said.textContent = texts.length ? "Choose a model." : "Write a text."
     return
   }
   const { signal } = asking

@@ -11,7 +11,9 @@ from realformer_nmt.analysis.analysis_record import ShortcutTerms
 from realformer_nmt.analysis.measures import stream
 
 
-@pytest.mark.parametrize(("scaling", "weight"), [("none", 1.0), ("deepnorm", 0.81 * (2**4 * 2) ** (1 / 16))])
+@pytest.mark.parametrize(
+    ("scaling", "weight"), [("none", 1.0), ("deepnorm", 0.81 * (2**4 * 2) ** (1 / 16)), ("orthogonal", 1.0)]
+)
 def test_share_and_effective_weight_of_the_first_branch(scaling: str, weight: float, toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     model = analysed.model(text, residual_scaling=scaling)
@@ -20,6 +22,8 @@ def test_share_and_effective_weight_of_the_first_branch(scaling: str, weight: fl
     with torch.no_grad():
         x = encoder.embed(batch.source, encoder.embed_positions(batch.source)).masked_fill(padding.unsqueeze(-1), 0)
         branch = encoder.layers[0].self_attn(x, x, padding[:, None, None]).output
+        if scaling == "orthogonal":
+            branch = branch - x * ((x * branch).sum(-1) / x.square().sum(-1)).unsqueeze(-1)
     shortcut, branch = (np.var(tensor[~padding].numpy()) for tensor in (weight * x, branch))
     figures = stream.measure(model, text)["encoder"]
     first = figures.sublayers["layers.0.self_attn"]

@@ -97,6 +97,23 @@ def test_text_from_standard_input_and_packed(
     assert translated(run, toy_corpus, tmp_path, "--input", tmp_path / "text.gz") == of_1001[698:703]
 
 
+def test_lines_of_several_sentences_stay_lines(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("a b.\nC d\nb a")
+    alone = translated(run, toy_corpus, tmp_path, "--input", text)
+    text.write_text(" a b.  C d\n\nb a")
+    lines = [f" {alone[0]}  {alone[1]}", "", alone[2]]
+    assert translated(run, toy_corpus, tmp_path, "--input", text, "--split-sentences", "--fresh") == lines
+    record = translation_record.read(tmp_path / "out")
+    assert (record.lines, record.split_sentences, read_lines(tmp_path / "out" / translation_record.TOKENISED)) == (
+        3,
+        True,
+        lines,
+    )
+    with pytest.raises(UserError, match="split_sentences was True, is now nothing"):
+        translated(run, toy_corpus, tmp_path, "--input", text)
+
+
 def test_another_text_on_standard_input_is_another_input(
     toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +201,7 @@ def test_a_failure_leaves_the_record_of_before_and_says_fairseqs_last_line(
         (["--subset", "tset"], "holds no subset tset in src: there are test, train, valid"),
         (["--input", "absent"], "absent: no such file"),
         (["--validate", "--input", "text"], "--validate goes with a subset"),
+        (["--split-sentences"], "--split-sentences goes with --input or --test-set"),
         (["--subwords", "moses_bpe", "--hyphens", "plain", "--input", "text"], "pass --subwords-folder"),
         (["--subwords", "moses_bpe", "--hyphens", "plain", "--subwords-folder", ".", "--input", "text"], r"bpe\.codes"),
         (["--hyphens", "plain"], "is not tokenised by Moses: leave --hyphens out"),

@@ -8,8 +8,8 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.search import DiverseBeamSearch
 from fairseq.sequence_generator import SequenceGenerator
+from tiny_models.searches import check_equal
 from tiny_models.tiny import PAD, SIZE, task
-from torch import Tensor
 
 from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.model.models.model import TranslationModel
@@ -45,17 +45,6 @@ def sample() -> dict[str, Any]:
     for row, length in zip(source, lengths, strict=True):
         row[-length:] = torch.cat([torch.randint(4, 700, (length - 1,), generator=chance), torch.tensor([2])])
     return {"net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(1)}}
-
-
-def check_equal(actual: list[list[dict[str, Tensor]]], expected: list[list[dict[str, Tensor]]]) -> None:
-    """Check that the beams are equal and in order, but for neighbours whose scores differ by rounding."""
-    for beams in zip(actual, expected, strict=True):
-        torch.testing.assert_close(*(torch.stack([beam["score"] for beam in each]) for each in beams))
-        some, expected_beams = (sorted(each, key=lambda beam: beam["tokens"].tolist()) for each in beams)
-        assert [beam["tokens"].tolist() for beam in some] == [beam["tokens"].tolist() for beam in expected_beams]
-        for one, other in zip(some, expected_beams, strict=True):
-            for name in ("score", "positional_scores", "attention"):
-                torch.testing.assert_close(one[name], other[name], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "attention"), [*((name, False) for name in OPTIONS), ("four", True)])
@@ -105,14 +94,16 @@ def test_several_models_are_searched_by_fairseq() -> None:
     check_equal(short.generate(models, sample()), whole.generate(models, sample()))
 
 
-def test_a_prefix_is_kept_to() -> None:
-    translator, prefix = model(), torch.tensor([[8, 9], [9, 1], [30, 600], [4, 5]])
+@pytest.mark.parametrize("length", [1, 2])
+def test_a_prefix_is_kept_to(length: int) -> None:
+    """A language's tag is one word, for which the shortlist remains: test_language_tags.py counts that."""
+    translator, prefix = model(), torch.tensor([[8, 9], [9, 1], [30, 600], [4, 5]])[:, :length]
     short, whole = (
         kind([translator], WORDS, beam_size=3, max_len_b=6) for kind in (ShortlistGenerator, SequenceGenerator)
     )
     hypotheses = short.generate([translator], sample(), prefix_tokens=prefix)
     check_equal(hypotheses, whole.generate([translator], sample(), prefix_tokens=prefix))
-    assert hypotheses[2][0]["tokens"][:2].tolist() == [30, 600]
+    assert hypotheses[2][0]["tokens"][:length].tolist() == prefix[2].tolist()
 
 
 def test_a_beam_that_is_no_number_is_lost_as_in_the_whole_vocabulary() -> None:

@@ -18,6 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
+from realformer_nmt.fairseq_patches.decoding.static_search import EncodedBatch, SearchRules, SearchSizes, StaticSearch
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import ProjectedNLL
 from realformer_nmt.training.radam import RAdam
@@ -71,6 +72,17 @@ def decode(model: Any) -> None:
         logits, _ = model.decoder(words()[:, :end], encoder_out=encoder_out, incremental_state=state)
     if (logits.shape, logits.device.type) != ((SENTENCES, 1, VOCABULARY), DEVICE):
         raise AssertionError(f"logits are {tuple(logits.shape)} on {logits.device}")
+    search(model.decoder, encoder_out)
+
+
+def search(decoder: Any, encoder_out: Any) -> None:
+    """Do what a CUDA graph records of a beam search."""
+    memory, padding = encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0]
+    rules = SearchRules(2, 1, 2, 3, min_len=1, unk_penalty=0.0, temperature=1.0, len_penalty=1.0)
+    static = StaticSearch(decoder, rules, SearchSizes(SENTENCES + 1, LENGTH, 8), memory)
+    static.begin(EncodedBatch(memory, padding, 2, LENGTH))
+    static.first_step(decoder)
+    static.step(decoder)
 
 
 def outcome(family: str, slip: Callable[..., Tensor] | None = None) -> str:

@@ -21,9 +21,9 @@ def normalise(x: Tensor, norm: nn.Module, eps: float = 1e-5) -> Tensor:
 class Pass:
     """A topology, its norms with random weights, and what it makes of X in an encoder of three layers."""
 
-    def __init__(self, kind: type[Topology]) -> None:
+    def __init__(self, kind: type[Topology], blocks: int = 8) -> None:
         torch.manual_seed(3)
-        self.topology = kind(Stack("encoder", LAYERS, LAYERS), WIDTH)
+        self.topology = kind(Stack("encoder", LAYERS, LAYERS, blocks=blocks), WIDTH)
         self.places = [
             Place(number // SUBLAYERS + 1, number, last=number % SUBLAYERS == SUBLAYERS - 1)
             for number in range(LAYERS * SUBLAYERS)

@@ -25,9 +25,11 @@ LEARNING = (
 GENTLE = ("--lr", 3e-3, "--warmup-updates", 100)
 OWN_RATES: dict[str, tuple[object, ...]] = {  # of families that do not learn in 200 updates at the rate of the others
     "hybrid_norm": GENTLE,
+    "laurel": GENTLE,
     "lazy": ("--lr", 2e-3),
     "res_post": GENTLE,
     "rezero": ("--lr", 8e-3),
+    "span_norm": GENTLE,
     "sub_ln": GENTLE,
 }
 TRAINING = ("--task", "translation", *LANGUAGES, *COMMON)

@@ -6,8 +6,9 @@ from functools import partial
 import torch
 from same_weights.attention import synthesizer, talking_heads
 from same_weights.draws import HEADS, LAYERS, SHAPE, WIDTH, Outputs, bounds, factors, fill, numbers, passed
-from same_weights.linear_stack import dense_former, hyper, linear, peri_ln, pro_res
+from same_weights.linear_stack import dense_former, hyper, linear, mhc_lite, peri_ln, pro_res
 from same_weights.stacks import (
+    FUTURE,
     IN_DECODER,
     MATRICES,
     both,
@@ -32,7 +33,7 @@ from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.topologies.shortcuts import Trained
 from realformer_nmt.model.topologies.topology import Stack
 
-LAST_HIDDEN = torch.tensor([[False, False, False], [False, False, True]])
+LAST_HIDDEN = torch.tensor([[False, False, False], [False, False, True]])[:, None, None]
 LONGEST = 12  # the 97.5th percentile of the lengths, for the first scale of QKNorm
 DIFFERENTIAL_HEADS = 4
 
@@ -113,6 +114,10 @@ def dyt() -> Outputs:
     return initial | passed(fill(norm))
 
 
+def moda() -> Outputs:
+    return encoded(sides("moda", residual_topology="pre", residual_scaling="none")[0], hidden=FUTURE)
+
+
 def norm_former() -> Outputs:
     _, decoder = sides("norm_former")
     for layer in decoder.layers:
@@ -160,9 +165,12 @@ def halved(side: nn.Module) -> nn.Module:
 
 FAMILIES: dict[str, Callable[[], Outputs]] = {
     "admin": admin,
+    "attn_res": partial(linear, "attn_res"),
     "b2t": partial(scaled, "b2t"),
+    "block_attn_res": partial(linear, "block_attn_res", blocks=2),
     "deepnorm": deepnorm,
     "dense_former": dense_former,
+    "delta": partial(linear, "delta"),
     "differential": differential,
     "dlcl_post": partial(dlcl, "dlcl_post"),
     "dlcl_pre": partial(dlcl, "dlcl_pre"),
@@ -176,8 +184,11 @@ FAMILIES: dict[str, Callable[[], Outputs]] = {
     "layer_scale": partial(linear, "layer_scale", norm="layer"),
     "layernorm_scaling": partial(linear, "layernorm_scaling"),
     "mhc": partial(linear, "mhc"),
+    "mhc_lite": mhc_lite,
     "mix_ln": partial(linear, "mix_ln"),
+    "moda": moda,
     "norm_former": norm_former,
+    "orthogonal": partial(linear, "orthogonal"),
     "peri_ln": peri_ln,
     "pro_res": pro_res,
     "qk_norm": qk_norm,

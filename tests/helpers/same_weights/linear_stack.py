@@ -11,7 +11,8 @@ from realformer_nmt.model.norms import rms_factor
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
-from realformer_nmt.model.topologies import hyper_connections
+from realformer_nmt.model.topologies import hyper_connections, manifold_connections
+from realformer_nmt.model.topologies.permutation_connections import PermutationMean
 from realformer_nmt.model.topologies.topology import Place, Stack
 
 HYPER = ("static_alpha", "static_beta", "dynamic_alpha", "dynamic_beta", "alpha_scale", "beta_scale")
@@ -21,9 +22,9 @@ UPDATES = (1, 1500, 4000)
 class LinearStack(nn.Module):
     """Encoder whose branches are W x; norms have the names of the real one, branches `self_attn` and `ffn`."""
 
-    def __init__(self, topology: str, scaling: str, norm: str) -> None:
+    def __init__(self, topology: str, scaling: str, norm: str, blocks: int) -> None:
         super().__init__()
-        stack = Stack("encoder", LAYERS, 0, norm)
+        stack = Stack("encoder", LAYERS, 0, norm, blocks)
         self.topology = TOPOLOGIES[topology](stack, WIDTH)
         self.layers = nn.ModuleList(nn.ModuleDict(self.sublayers(layer)) for layer in range(LAYERS))
         self.layer_norm = self.topology.final_norm()
@@ -49,13 +50,13 @@ class LinearStack(nn.Module):
         return self.topology.leave(stream, self.layer_norm)
 
 
-def stack_of(family: str, norm: str = "rms") -> LinearStack:
+def stack_of(family: str, norm: str = "rms", blocks: int = LAYERS) -> LinearStack:
     """Return a family's topology and scaling over linear branches, with the norm of its authors' code."""
-    return LinearStack(FAMILIES[family]["residual_topology"], FAMILIES[family]["residual_scaling"], norm)
+    return LinearStack(FAMILIES[family]["residual_topology"], FAMILIES[family]["residual_scaling"], norm, blocks)
 
 
-def linear(family: str, norm: str = "rms") -> Outputs:
-    return passed(stack_of(family, norm))
+def linear(family: str, norm: str = "rms", blocks: int = LAYERS) -> Outputs:
+    return passed(stack_of(family, norm, blocks))
 
 
 def dense_former() -> Outputs:
@@ -70,6 +71,13 @@ def hyper(family: str) -> Outputs:
     initial = {f"initial_{name}": getattr(start, name).detach() for name in HYPER}
     with mock.patch.object(hyper_connections, "rms_factor", partial(rms_factor, eps=0.0)):
         return initial | linear(family)
+
+
+def mhc_lite() -> Outputs:
+    """Return what theirs computes, whose norm of the streams has an epsilon for a length of 0 alone."""
+    start = PermutationMean(nn.Identity(), WIDTH, number=4)
+    with mock.patch.object(manifold_connections, "EPS", 0.0):
+        return {"initial_bias": start.bias.detach()} | linear("mhc_lite")
 
 
 def peri_ln() -> Outputs:

@@ -9,8 +9,8 @@ from realformer_nmt.model.decoder import Decoder
 from realformer_nmt.model.encoder import Encoder
 
 MEMORY = numbers("memory", *SHAPE)
-VISIBLE = torch.zeros(SHAPE[0], SHAPE[1], dtype=torch.bool)
-FUTURE = torch.ones(SHAPE[1], SHAPE[1], dtype=torch.bool).triu(1)  # what a position of the decoder does not see
+VISIBLE = torch.zeros(SHAPE[0], 1, 1, SHAPE[1], dtype=torch.bool)
+FUTURE = torch.ones(SHAPE[1], SHAPE[1], dtype=torch.bool).triu(1)  # what a causal position does not see
 MATRICES = ("self_attn.q_proj", "self_attn.v_proj", "self_attn.out_proj", "fc1", "fc2")
 IN_DECODER = ("encoder_attn.q_proj", "encoder_attn.v_proj", "encoder_attn.out_proj")
 SIZES = {
@@ -38,7 +38,7 @@ def stacks(**options: object) -> tuple[Encoder, Decoder]:
 def encode(encoder: Encoder, x: Tensor, hidden: Tensor = VISIBLE) -> Tensor:
     stream, carried = encoder.topology.enter(x), ()
     for layer in encoder.layers:
-        stream, carried = encoder.run(layer, stream, hidden[:, None, None], carried)
+        stream, carried = encoder.run(layer, stream, hidden, carried)
     return encoder.topology.leave(stream, encoder.layer_norm)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from realformer_nmt.model.attention.carry import CARRIES
 from realformer_nmt.model.attention.heads import HEADS
-from realformer_nmt.model.attention.scores import SOURCES
+from realformer_nmt.model.attention.scores import SOURCES, longest
 from realformer_nmt.model.norms import NORMS
 from realformer_nmt.model.residual import TOPOLOGIES
 from realformer_nmt.model.scaling import SCALINGS
@@ -55,8 +55,21 @@ def pairwise_cover(columns: Sequence[Sequence[str]], forbidden: Iterable[Pair] =
 
 
 MIXTURES = ["random+dot", "dense+dot", "random+dense+dot"]
-COLUMNS: list[list[str]] = [[*TOPOLOGIES], [*SCALINGS], [*SOURCES, *MIXTURES], [*CARRIES], [*NORMS], [*HEADS]]
+AS_B2T = ("ds_init", "sub_ln", "t_fixup")  # initial weights alone, which no topology sees
+COLUMNS: list[list[str]] = [
+    [*TOPOLOGIES],
+    [name for name in SCALINGS if name not in AS_B2T],
+    [*SOURCES, *MIXTURES],
+    [*CARRIES],
+    [*NORMS],
+    [*HEADS],
+]
 WEIGHING = [name for name, scaling in SCALINGS.items() if scaling(Stack("encoder", 2, 2)).weighs]
 WITHOUT_SHORTCUTS = [name for name, topology in TOPOLOGIES.items() if not topology.has_shortcuts]
-FORBIDDEN: list[Pair] = [((0, topology), (1, scaling)) for topology in WITHOUT_SHORTCUTS for scaling in WEIGHING]
+WITH_TABLES = [source for source in COLUMNS[2] if longest(source, 1)]
+OF_KEYS = [name for name, carry in CARRIES.items() if carry.needs_keys]
+FORBIDDEN: list[Pair] = [
+    *(((0, topology), (1, scaling)) for topology in WITHOUT_SHORTCUTS for scaling in WEIGHING),
+    *(((2, source), (3, carry)) for source in WITH_TABLES for carry in OF_KEYS),
+]
 COVER = pairwise_cover(COLUMNS, FORBIDDEN)

@@ -22,6 +22,7 @@ REPRESENTATIVES = {  # and what each has that those before it have not
     "dlcl_pre": "a stream with one more tensor per layer",
     "hyper": "a stream of four vectors per position, and weights that depend on it",
     "lazy": "layers without queries and keys",
+    "moda": "keys and values of every layer that are carried",
     "differential": "heads that are mixed after the softmax",
     "gated_attention": "a projection in encoder-decoder attention, too, that a decoding step reads",
     "synthesizer_fixed_random": "a table of scores by position, which is a buffer",

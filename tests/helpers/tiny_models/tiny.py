@@ -25,7 +25,7 @@ UNMOVED = (
     "k_proj.bias",  # a softmax does not see what shifts all its scores
     "shortcut.share",  # only decay moves it
 )
-ZEROS = ("dynamic_alpha", "dynamic_beta", "query")  # of hyper and attn_res: at the start they hide what they multiply
+ZEROS = ("dynamic_alpha", "dynamic_beta", "map", "query", "shortcut.up")  # at the start they hide what they multiply
 # Left-padded sources of 3, 6 and 5 tokens, as fairseq makes them, and right-padded targets
 SOURCE = torch.tensor([[1, 1, 1, 7, 5, 2], [4, 5, 6, 7, 8, 2], [1, 9, 4, 4, 6, 2]])
 PREVIOUS = torch.tensor([[2, 5, 7, 1, 1], [2, 8, 7, 6, 5], [2, 6, 4, 9, 1]])

@@ -67,7 +67,8 @@ def check_no_position_sees_what_comes_after_it(model: TranslationModel) -> None:
 
 
 def check_reordered_beams_decode_as_the_reordered_sentences_afresh(model: TranslationModel) -> None:
-    order = torch.tensor([2, 0, 2, 1])
+    """Compare in fp64, as above."""
+    model, order = copy.deepcopy(model).double(), torch.tensor([2, 0, 2, 1])
     encoder_out = model.encoder(SOURCE)
     state: dict[str, Decoding] = {}
     for end in (1, 2):
@@ -161,8 +162,8 @@ def test_half_precision_stays_finite_at_60_and_12_layers(dtype: torch.dtype, par
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.encoder.layers[-1].parameters())
 
 
-DEEP = ("gpas", "keel", "layer_scale", "layernorm_scaling", "mix_ln", "norm_former")
-WIDE = ("attn_res", "dense_former", "hyper", "mhc")  # which carry more than one stream
+DEEP = ("delta", "gpas", "keel", "layer_scale", "layernorm_scaling", "mix_ln", "moda", "norm_former")
+WIDE = ("attn_res", "dense_former", "hyper", "mhc", "mhc_lite")  # which carry more than one stream
 
 
 @pytest.mark.parametrize("family", [*DEEP, *WIDE])

@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 from same_weights.draws import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, numbers, passed
-from torch import Tensor, nn
+from torch import Tensor
 
+from authors_code.layers.linear_layers import linear_branches
 from authors_code.record import Source, stand_in
 
 SOURCE = Source("epfml/DenseFormer", "c99a623bdb5f6611bf0d37e964c67ecbf15c3c19", "experiments/models/denseformer.py")
@@ -21,11 +22,6 @@ NAMES = {
     ".0.attn": ".self_attn",
     ".0.mlp": ".ffn",
 }
-
-
-class LinearAttention(nn.Linear):
-    def forward(self, x: Tensor, *_: object) -> Tensor:
-        return super().forward(x)
 
 
 def run_code(checkout: Path) -> Outputs:
@@ -56,8 +52,7 @@ def their_model(checkout: Path) -> Any:
         positional_encoder="none",
     )
     model = importlib.import_module("models.denseformer").DenseFormer(config)
-    for (block,) in model.transformer.h:
-        block.attn, block.mlp = (kind(WIDTH, WIDTH, bias=False) for kind in (LinearAttention, nn.Linear))
+    linear_branches(block for (block,) in model.transformer.h)
     return model
 
 

@@ -6,16 +6,14 @@ from same_weights.draws import HEADS, LAYERS, WIDTH, Outputs, fill, passed
 from torch import nn
 
 from authors_code.layers.linear_layers import LinearLayers
-from authors_code.record import Source, load, stand_in
+from authors_code.record import Source, load, stand_in_imports
 
 SOURCE = Source("facebookresearch/deit", "7e160fe43f0252d17191b71cbb5826254114ea5b", "cait_models.py")
 NORMS = {"norm1": "self_attn_layer_norm", "norm2": "final_layer_norm", "attn.": "self_attn.", "mlp": "ffn"}
 
 
 def run_code(checkout: Path) -> Outputs:
-    stand_in("timm.models.vision_transformer", "Mlp", "PatchEmbed", "_cfg")
-    stand_in("timm.models.registry", "register_model")
-    stand_in("timm.models.layers", "trunc_normal_", "DropPath")
+    stand_in_imports(checkout / SOURCE.file, "timm")
     kind = load(checkout / SOURCE.file).LayerScale_Block
     layers = [kind(WIDTH, HEADS, Mlp_block=lambda **_: nn.Identity()) for _ in range(LAYERS)]
     return passed(fill(LinearLayers(layers, nn.LayerNorm(WIDTH)), names()))

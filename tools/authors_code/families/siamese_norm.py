@@ -6,17 +6,11 @@ from same_weights.draws import HEADS, LAYERS, SHAPE, WIDTH, Outputs, fill, passe
 from torch import Tensor, nn
 
 from authors_code.layers.linear_layers import linear_branches
-from authors_code.record import Source, load, stand_in
+from authors_code.record import Source, load, stand_in_imports
 
 SOURCE = Source(
     "Qwen-Applications/SiameseNorm", "70efa00c6e37562e80c94efad2c5bc6533e6cf31", "deit-model-siamesenorm.py"
 )
-TIMM = {
-    "data": [f"IMAGENET_{kind}_{part}" for kind in ("DEFAULT", "INCEPTION") for part in ("MEAN", "STD")],
-    "models.helpers": ["build_model_with_cfg", "named_apply", "adapt_input_conv"],
-    "models.layers": ["PatchEmbed", "DropPath", "trunc_normal_", "lecun_normal_", "Mlp"],
-    "models.registry": ["register_model"],
-}
 INNER = {"pre": "y", "input": "input"}
 
 
@@ -33,8 +27,7 @@ class Patches(nn.Module):
 
 
 def run_code(checkout: Path) -> Outputs:
-    for module, contents in TIMM.items():
-        stand_in(f"timm.{module}", *contents)
+    stand_in_imports(checkout / SOURCE.file, "timm")
     kind = load(checkout / SOURCE.file).VisionTransformer
     sizes = {"embed_dim": WIDTH, "depth": LAYERS, "num_heads": HEADS, "num_classes": 0}
     model = kind(**sizes, embed_layer=Patches, norm_layer=nn.LayerNorm)

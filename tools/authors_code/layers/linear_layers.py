@@ -26,7 +26,7 @@ def linear_branches(layers: Iterable[nn.Module]) -> None:
 
 
 class AnyLinear(nn.Linear):
-    """W x, whatever masks come with x."""
+    """W x, whatever comes with x."""
 
-    def forward(self, x: Tensor, **_options: object) -> Tensor:
+    def forward(self, x: Tensor, *_: object, **_options: object) -> Tensor:
         return super().forward(x)

@@ -5,6 +5,7 @@ RMS where the paper's is LN, has no epsilon.
 """
 
 from pathlib import Path
+from types import ModuleType
 
 from same_weights.draws import LAYERS, WIDTH, Outputs, fill, passed
 from torch import Tensor, nn
@@ -30,16 +31,15 @@ SUBLAYERS = {"self_attn": "self_attn_layer_norm", "ffn": "final_layer_norm"}
 
 
 class TheirStack(nn.Module):
-    """Layers with their connections, by the names of ours."""
+    """Layers with connections of a class of theirs, by the names of ours."""
 
-    def __init__(self, checkout: Path) -> None:
+    def __init__(self, code: ModuleType, kind: str) -> None:
         super().__init__()
-        code = load(checkout / FILE)
         self.enter, self.leave = code.get_expand_reduce_stream_functions(STREAMS)
         self.layers = nn.ModuleList(nn.ModuleDict() for _ in range(LAYERS))
         for number in range(2 * LAYERS):
             branch, norm = list(SUBLAYERS.items())[number % 2]
-            connections = code.HyperConnections(STREAMS, dim=WIDTH, layer_index=number)
+            connections = getattr(code, kind)(STREAMS, dim=WIDTH, layer_index=number)
             connections.input_norm = nn.RMSNorm(WIDTH, eps=1e-5)
             self.layers[number // 2].update({branch: nn.Linear(WIDTH, WIDTH, bias=False), norm: connections})
         self.layer_norm = nn.RMSNorm(WIDTH, eps=1e-5)
@@ -55,7 +55,7 @@ class TheirStack(nn.Module):
 
 
 def run_code(checkout: Path, dynamic: bool) -> Outputs:
-    stack = TheirStack(checkout)
+    stack = TheirStack(load(checkout / FILE), "HyperConnections")
     fifth = stack.layers[2]["self_attn_layer_norm"]
     initial = {f"initial_{new}": getattr(fifth, name).detach().clone() for name, new in INITIAL.items()}
     fill(stack, NAMES)

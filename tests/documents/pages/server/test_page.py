@@ -38,6 +38,16 @@ def test_two_models_translate_side_by_side(
     assert complaints == []
 
 
+def test_a_text_of_several_sentences_is_translated_by_sentence(opened: Opened, models: dict[str, Served]) -> None:
+    page, complaints = opened()
+    text = "a c. B d\n\n f"
+    card = translate(page, text)[0]
+    assert card.locator(".source").all_inner_texts() == ["a c.", "B d", "f"]
+    (whole,) = models["early"].translator.translate([text], split_sentences=True)
+    assert card.locator(".whole").text_content() == whole
+    assert complaints == []
+
+
 def test_the_languages_choose_among_the_models(opened: Opened) -> None:
     page, complaints = opened()
     languages, boxes = page.get_by_label("Languages"), page.get_by_role("checkbox")

@@ -1,0 +1,111 @@
+"""Import of a Marian model of transformers, such as OPUS-MT's.
+
+What fairseq has no place for goes into weights that it has, so that every command works as for a trained model:
+positions are rows of a learned table; the row of the end symbol, from which the decoder starts, is that of Marian's
+start symbol; and the bias of the logits is folded into the output matrix.
+"""
+
+from collections.abc import Sequence
+
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.records import Finite, Positive
+from realformer_nmt.common.requests.option_choice import choose
+from realformer_nmt.corpora.subwords.subword_methods import SOURCE_MODEL, TAGS, TARGET_MODEL
+from realformer_nmt.data_bins.vocabulary import SYMBOLS
+from realformer_nmt.exporting.hub_folder import CONFIG, HubFolder
+from realformer_nmt.exporting.imported_run import ImportedModel
+from realformer_nmt.exporting.marian import ACTIVATIONS
+from realformer_nmt.exporting.marian_weights import FIRST_POSITION, POSITIONS, MarianWeights, WeightFields, order
+from realformer_nmt.model.config import SIDES
+from realformer_nmt.model.presets import Preset
+
+OURS = {"silu": "swish", **{theirs: ours for ours, theirs in ACTIVATIONS.items()}}  # activations
+
+
+class MarianConfig(WeightFields, frozen=True, kw_only=True):
+    """Fields of config.json that decide what a Marian model computes, with the defaults of transformers."""
+
+    encoder_layers: Positive = 12
+    encoder_attention_heads: Positive = 16
+    decoder_attention_heads: Positive = 16
+    encoder_ffn_dim: Positive = 4096
+    decoder_ffn_dim: Positive = 4096
+    activation_function: str = "gelu"
+    dropout: Finite = 0.1
+    attention_dropout: Finite = 0.0
+    activation_dropout: Finite = 0.0
+    scale_embedding: bool = False
+    eos_token_id: int = 0
+    static_position_embeddings: bool = True  # this and the following are in older folders only
+    normalize_before: bool = False
+    normalize_embedding: bool = False
+    add_final_layer_norm: bool = False
+
+
+UNLIKE_MARIAN = {
+    "static_position_embeddings": False,
+    **dict.fromkeys(("normalize_before", "normalize_embedding", "add_final_layer_norm"), True),
+}
+
+
+def read(folder: HubFolder, _: tuple[str, str]) -> ImportedModel:
+    config = folder.read(CONFIG, MarianConfig)
+    for name, value in UNLIKE_MARIAN.items():
+        if getattr(config, name) is value:
+            raise UserError(
+                f"{folder.path / CONFIG}: {name} is {value}, which no Marian model of transformers computes"
+            )
+    source = vocabulary(folder, "vocab.json", config.eos_token_id)
+    separate = (folder.path / "target_vocab.json").is_file()
+    target = vocabulary(folder, "target_vocab.json", config.eos_token_id) if separate else source
+    weights = MarianWeights(folder, config).converted(source, target)
+    limits = {side: len(weights[POSITIONS.format(side)]) - FIRST_POSITION for side in SIDES}
+    tags = [word for word in source if word.startswith(">>") and word.endswith("<<")]
+    models = {name: folder.file(name).read_bytes() for name in (SOURCE_MODEL, TARGET_MODEL)}
+    return ImportedModel(
+        arch="post_ln",
+        options=options(folder, config, limits),
+        weights=weights,
+        words=(listed(source), listed(target)),
+        subwords="sentencepiece_pair",
+        files={**models, TAGS: "".join(f"{tag}\n" for tag in tags).encode()},
+    )
+
+
+def vocabulary(folder: HubFolder, name: str, end: int) -> list[str]:
+    """Return the subwords of a vocabulary; refuse one without Marian's symbols."""
+    words = folder.subwords(name)
+    numbers = {symbol: words.index(symbol) for symbol in SYMBOLS if symbol in words}
+    if not {*SYMBOLS[1:]} <= numbers.keys() or numbers["</s>"] != end:
+        raise UserError(
+            f"{folder.path / name} has {numbers} among its {len(words)} subwords; a Marian vocabulary has "
+            f"{', '.join(SYMBOLS[1:])}, and </s> as eos_token_id in {CONFIG}, {end}"
+        )
+    return words
+
+
+def listed(words: Sequence[str]) -> list[str]:
+    """Return the words that a file of fairseq's dictionary lists."""
+    return [words[number] for number in order(words)[len(SYMBOLS) :]]
+
+
+def options(folder: HubFolder, config: MarianConfig, limits: dict[str, int]) -> Preset:
+    activation = choose(f"{folder.path / CONFIG}: activation_function", config.activation_function, OURS)
+    sizes: Preset = {"share_all_embeddings": False, "activation_fn": activation}
+    for side in SIDES:
+        sizes |= {
+            f"{side}_embed_dim": config.d_model,
+            f"{side}_layers": getattr(config, f"{side}_layers"),
+            f"{side}_attention_heads": getattr(config, f"{side}_attention_heads"),
+            f"{side}_ffn_embed_dim": getattr(config, f"{side}_ffn_dim"),
+            f"{side}_learned_pos": True,
+        }
+    return {
+        **sizes,
+        "dropout": config.dropout,
+        "attention_dropout": config.attention_dropout,
+        "activation_dropout": config.activation_dropout,
+        "no_scale_embedding": not config.scale_embedding,
+        "max_source_positions": limits["encoder"],
+        "max_target_positions": limits["decoder"],
+    }

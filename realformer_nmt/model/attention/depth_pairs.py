@@ -1,0 +1,55 @@
+"""Keys and values of the layers below, at each query's own position: what mixture-of-depths attention adds."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from realformer_nmt.kernels.linear import linear
+from realformer_nmt.model.attention.cache import KeysValues
+
+Pair = tuple[Tensor, ...]  # values and keys of one layer: B x H x T x D each
+
+
+class OwnPosition(KeysValues):
+    """A value and a key per query, of its own position in a layer below: B x H x T x D each."""
+
+    def match(self, query: Tensor) -> Tensor:
+        return (query * self.parts[1]).sum(-1, keepdim=True)  # B x H x T x 1
+
+    def add(self, heads: Tensor, weights: Tensor) -> Tensor:
+        """Return heads with the value added, times its weights, B x H x T x 1."""
+        return torch.addcmul(heads, weights, self.parts[0])
+
+
+def parted(weights: Tensor, layers: int) -> tuple[Tensor, Sequence[Tensor]]:
+    """Return the weights of all positions, B x H x T x S, and of each layer below, B x H x T x 1."""
+    return (weights[..., :-layers], weights[..., -layers:].split(1, -1)) if layers else (weights, ())
+
+
+def mix(seen: KeysValues, below: Sequence[OwnPosition], weights: Tensor) -> Tensor:
+    """Return the weighted sum of the values of all positions and of the layers below, B x H x T x D."""
+    positions, layers = parted(weights, len(below))
+    heads = seen.mix(positions)
+    for pair, weight in zip(below, layers, strict=True):
+        heads = pair.add(heads, weight)
+    return heads
+
+
+class NoPair(nn.Module):
+    """The step behind the input of a feed-forward block: nothing is carried of it."""
+
+    def forward(self, _x: Tensor, carried: Pair) -> Pair:
+        return carried
+
+
+class FeedForwardPair(nn.Module):
+    """A value and a key of a feed-forward block's input, for the layers above: (V, K) = W x, heads apart."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads, self.projection = heads, linear(width, 2 * width)
+
+    def forward(self, x: Tensor, carried: Pair) -> Pair:
+        both = self.projection(x).unflatten(-1, (2, self.heads, -1))  # B x T x 2 x H x D
+        return *carried, *both.permute(2, 0, 3, 1, 4).unbind(0)
