@@ -23,7 +23,7 @@ from programs.program import REPOSITORY
 from recipe_scripts.debian_archive import build_package, catalogue, sha256, write_archive
 
 SCRIPT = REPOSITORY / "recipes" / "debian_en_de" / "write_text.py"
-DESCRIPTION = "Package: {0}\nDescription-md5: 0123\nDescription-{1}: {2}\n"
+DESCRIPTION = "Package: {0}\nDescription-md5: " + "0123" * 8 + "\nDescription-{1}: {2}\n"
 
 
 def number_of(document: str) -> int:
@@ -142,11 +142,11 @@ def test_a_manual_page_without_examples() -> None:
 
 
 def test_descriptions_match_by_the_checksum_and_by_paragraphs() -> None:
-    text = "a small tool\n It reads old files.  It writes new files.\n .\n  * with many options\n"
-    german = "ein kleines Werkzeug\n Es liest alte Dateien. Es schreibt neue.\n .\n  * mit vielen Optionen\n"
+    text = "a very small tool\n It reads old files.  It writes new files.\n .\n  * with many options\n"
+    german = "ein sehr kleines Werkzeug\n Es liest alte Dateien. Es schreibt neue.\n .\n  * mit vielen Optionen\n"
     english = DESCRIPTION.format("tool", "en", text)
     assert [*description_pairs(english, DESCRIPTION.format("tool", "de", german))] == [
-        ("ddtp/tool", "a small tool", "ein kleines Werkzeug"),
+        ("ddtp/tool", "a very small tool", "ein sehr kleines Werkzeug"),
         ("ddtp/tool", "It reads old files.", "Es liest alte Dateien."),
         ("ddtp/tool", "It writes new files.", "Es schreibt neue."),
         ("ddtp/tool", "* with many options", "* mit vielen Optionen"),
