@@ -16,7 +16,7 @@ from realformer_nmt.common.files.records import SomeRecord
 CONFIG = "config.json"
 HINT = "give a complete folder, as `save_pretrained` of transformers writes it"
 FORMATS = ("model*.safetensors", "pytorch_model*.bin", "*.pt")  # a large model is in several files
-LICENCE = re.compile(r"\A---\n(?:.*\n)*?license:[ \t]*([\w.+-]+)", re.ASCII)
+LICENCE = re.compile(r"\A---\n(?:(?!---).*\n)*?license:[ \t]*([\w.+-]+)", re.ASCII)
 
 
 class ModelType(Struct, frozen=True, kw_only=True):

@@ -24,12 +24,12 @@ from realformer_nmt.data_bins.languages import Pair, check_languages
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 from realformer_nmt.exporting.fairseq_checkpoint import checkpoint
 from realformer_nmt.exporting.hub_folder import HubFolder
-from realformer_nmt.exporting.loaded_run import ConversionRecord
+from realformer_nmt.exporting.loaded_run import IMPORTED, ConversionRecord
 from realformer_nmt.fairseq_patches.data.dictionary_checks import fingerprint
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import FAMILIES, Preset
 
-RECORD, CARD, PROTOCOL = "import.json", "README.md", "fine_tune.toml"
+CARD, PROTOCOL = "README.md", "fine_tune.toml"
 UNTOUCHED = replace(DEFAULT_PROTOCOL, remove_nonprinting=False, normalise_test=False)  # text goes in as it is
 CARD_TEXT = """---
 license: {licence}
@@ -104,7 +104,7 @@ def write(model: ImportedModel, folder: HubFolder, languages: tuple[str, str], o
         (part / CHECKPOINTS).mkdir()
         with (part / CHECKPOINTS / LAST).open("wb") as file:  # of a path torch hides the system's error
             torch.save(state, file)
-        records.write(part / RECORD, ConversionRecord(made_from=made_from(settings, inputs)))
+        records.write(part / IMPORTED, ConversionRecord(made_from=made_from(settings, inputs)))
         (part / CARD).write_text(card(model, folder, languages), encoding="utf-8")
         (part / PROTOCOL).write_text(protocol(model, folder), encoding="utf-8")
 

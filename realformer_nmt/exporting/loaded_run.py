@@ -30,7 +30,7 @@ from realformer_nmt.evaluation.translating.translation_checks import check_same_
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
 from realformer_nmt.model.models.model import TranslationModel
 
-RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
+RECORD, IMPORTED, CONFIG, PROGRAM = "export.json", "import.json", "config.json", "translate.py"
 
 
 class ConversionRecord(Struct, frozen=True, kw_only=True):
@@ -53,6 +53,14 @@ class LoadedRun(NamedTuple):
         """Files for source and target that transformers' MarianTokenizer reads, if the subword method has them."""
         files = {file.name: file for file in subwords(self.corpus)}
         return [files[name] for name in METHODS[self.corpus.subwords].marian_models if name in files]
+
+    @property
+    def imported(self) -> Mapping[str, object]:
+        """The model that `import` made the run from, and its licence; nothing for a model that was trained here."""
+        file = self.path.parent.parent / IMPORTED  # beside checkpoints/
+        if not file.is_file():
+            return {}
+        return records.read(file, ConversionRecord, "`realformer-nmt import` writes it").made_from.settings
 
     def copy_words(self, folder: Path) -> None:
         for file in (*dictionaries(self.corpus), *subwords(self.corpus)):

@@ -117,7 +117,6 @@ class RecordedGenerator(SequenceGenerator):
     def _repeats(self, decoder: Decoder, inputs: Mapping[str, Any]) -> bool:
         """Tell whether a search does nothing but what a static one does, and has words enough."""
         is_plain = not self.match_source_len and not decoder.need_attn and "src_tokens" in inputs
-        is_plain = is_plain and self.model.prefix is None
         words = self.vocab_size - self._rules().special
         return is_plain and words >= 2 * self.beam_size and self.min_len <= self._limit(inputs)
 
@@ -135,9 +134,10 @@ class RecordedGenerator(SequenceGenerator):
             unk_penalty=self.unk_penalty,
             temperature=self.temperature,
             len_penalty=self.len_penalty if self.normalize_scores else None,
+            forced=self.model.prefix is not None,
         )
 
     def _encoded(self, inputs: Mapping[str, Any], start: int) -> EncodedBatch:
         encoded = self.model.forward_encoder(inputs)[0]
         (memory,), (padding,) = encoded["encoder_out"], encoded["encoder_padding_mask"]
-        return EncodedBatch(memory.transpose(0, 1), padding, start, self._limit(inputs))
+        return EncodedBatch(memory.transpose(0, 1), padding, start, self._limit(inputs), self.model.prefix)
