@@ -1,7 +1,6 @@
 """fairseq's checkpoints of M2M-100's form: imported, and decoded by the task that trained them."""
 
 import argparse
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -90,13 +89,4 @@ def test_a_checkpoint_of_another_kind_is_refused(
     vars(state["args"]).update(changes)
     source = copied(folder, tmp_path / "source", state)
     with pytest.raises(UserError, match=message):
-        python_api.import_model(source, output=tmp_path / "run")
-
-
-def test_a_folder_of_two_dictionaries_is_refused(folder: Path, tmp_path: Path) -> None:
-    source = copied(folder, tmp_path / "source", {})
-    shutil.copyfile(source / "model_dict.txt", source / "data_dict.txt")
-    theirs = M2M100ForConditionalGeneration.from_pretrained(folder / "hub")
-    torch.save(m2m100.fairseq_state(theirs, LANGUAGES, "cfg"), source / "model.pt")
-    with pytest.raises(UserError, match="holds 2 files "):
         python_api.import_model(source, output=tmp_path / "run")

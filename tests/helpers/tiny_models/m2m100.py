@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from fairseq.tasks.translation_multi_simple_epoch import TranslationMultiSimpleEpochTask
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from transformers import M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer
 
@@ -69,9 +70,19 @@ def fairseq_state(model: M2M100ForConditionalGeneration, languages: list[str], f
     for side in ("encoder", "decoder"):
         options |= {f"{side}_{size}": getattr(config, f"{side}_{size}") for size in ("layers", "attention_heads")}
         options |= {f"{side}_embed_dim": 32, f"{side}_ffn_embed_dim": 64, f"{side}_normalize_before": True}
-    task = {"lang_pairs": ["en-fr", "fr-en"], "encoder_langtok": "src", "decoder_langtok": True}
+    parser = argparse.ArgumentParser()
+    TranslationMultiSimpleEpochTask.add_args(parser)
+    task = {action.dest: action.default for action in parser._actions if action.dest != "help"}
+    task |= {
+        "langtoks_specs": ["main"],
+        "lang_pairs": ["en-fr", "fr-en"],
+        "encoder_langtok": "src",
+        "decoder_langtok": True,
+    }
     task |= {"langs": languages, "langtoks": {"main": ("src", "tgt")}, "fixed_dictionary": "/a/path/of/another/machine"}
     name = "translation_multi_simple_epoch"
     tree = {"task": {"_name": name, **task}, "model": argparse.Namespace(_name=options["arch"], **options)}
     settings = {"args": argparse.Namespace(task=name, **task, **options)} if form == "args" else {"cfg": tree}
-    return {"args": None, **settings, "model": weights, "extra_state": {}, "optimizer_history": []}
+    history = {"num_updates": 7, "criterion_name": "", "optimizer_name": "", "lr_scheduler_state": {}}
+    rest = {"extra_state": {"train_iterator": {"epoch": 1}}, "optimizer_history": [history]}
+    return {"args": None, **settings, "model": weights, **rest, "last_optimizer_state": None}
