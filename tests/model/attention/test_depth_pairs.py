@@ -38,8 +38,8 @@ def by_hand(layer: Attention, x: Tensor, below: list[HeadPairs], mask: Tensor) -
     for head, (query, (key, value)) in enumerate(zip(heads(layer, "q_proj", x), pairs(layer, x), strict=True)):
         for b in range(sentences):
             for t in range(length):
-                own = [(keys[b, t], values[b, t]) for keys, values in (layer_pairs[head] for layer_pairs in below)]
-                mixed[b, head, t], shown[b, head, t] = attended(query[b, t], (key[b], value[b]), own, mask[b, t])
+                column = [(keys[b, t], values[b, t]) for keys, values in (layer_pairs[head] for layer_pairs in below)]
+                mixed[b, head, t], shown[b, head, t] = attended(query[b, t], (key[b], value[b]), column, mask[b, t])
     return output(layer, mixed), shown
 
 

@@ -32,7 +32,7 @@ def test_each_sub_layer_and_the_output_attend_to_all_before() -> None:
 
 @pytest.mark.parametrize(("blocks", "size"), [(1, 3), (2, 2), (3, 1), (8, 1)])
 def test_a_block_begins_behind_what_its_first_sub_layer_reads(blocks: int, size: int) -> None:
-    """In the order of the deployed model: the sum so far joins the finished blocks once attention has read both."""
+    """The sum so far joins the finished blocks once attention has read both: the order of the deployed model."""
     done = Pass(BlockAttentionResiduals, blocks)
     finished: list[Tensor] = []
     partial = X
