@@ -13,7 +13,6 @@ import torch
 from ctranslate2.converters import TransformersConverter
 from fairseq.modules import SinusoidalPositionalEmbedding
 from fairseq.sequence_generator import SequenceGenerator
-from programs import runs
 from sentencepiece import SentencePieceProcessor
 from tiny_models import tiny_marian
 from torch import Tensor
@@ -29,10 +28,6 @@ from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.exporting import import_marian, marian_weights
-from realformer_nmt.model.config import TranslationConfig
-from realformer_nmt.model.models.model import read_options
-from realformer_nmt.protocols import command, protocol
-from realformer_nmt.protocols.running import updates
 from realformer_nmt.serving import translator
 
 PAIR = "sentencepiece_pair"
@@ -238,18 +233,3 @@ def test_the_card_has_the_source_and_its_licence(hub: Callable[..., Path], tmp_p
     assert record["settings"] == {"model": "marian_shared", "licence": "cc-by-4.0"}
     assert record["inputs"]["model.safetensors"]["sha256"] == sha256(hub("shared") / "model.safetensors")
     assert (run / "data-bin" / "dict.eng.txt").is_file()
-
-
-def test_the_protocol_beside_it_builds_the_same_model(hub: Callable[..., Path], tmp_path: Path) -> None:
-    """So `train --from` takes the weights."""
-    run = imported(hub("untied"), tmp_path / "run")
-    train = {**protocol.load(str(run / "fine_tune.toml")).train, "encoder-layers": 3, "decoder-layers": 2}
-    argv = [str(run / "data-bin"), "-s", "en", "-t", "de", "--arch", "post_ln", "--max-tokens", "100"]
-    cfg = updates.parse([*argv, *command.flags(train)])
-    model = updates.set_up(cfg).build_model(cfg.model)
-    state = runs.load_state(run / "checkpoints" / "checkpoint_last.pt")
-    model.load_state_dict(state["model"])
-    assert (
-        vars(read_options(TranslationConfig, cfg.model)).items()
-        >= {**{name: value for name, value in state["cfg"]["model"].items() if name != "_name"}}.items()
-    )
