@@ -40,7 +40,7 @@ def save_random(folder: Path) -> None:
 
     torch.manual_seed(1)
     symbols = {"eos_token_id": 0, **dict.fromkeys(("pad_token_id", "decoder_start_token_id"), VOCABULARY - 1)}
-    config: dict[str, Any] = {
+    config: Any = {
         "d_model": 512,
         "activation_function": "swish",
         "scale_embedding": True,

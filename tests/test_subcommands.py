@@ -56,7 +56,7 @@ TRAIN = ["train", "--data", "d", "--folder", "f", "--arch", "realformer", "--lay
     ("words", "message"),
     [
         ([], "\n    train  "),
-        (["trian"], "subcommand trian is not one of 23 names; did you mean train?; --help"),
+        (["trian"], "subcommand trian is not one of 24 names; did you mean train?; --help"),
         (["--dbug"], "unknown option --dbug; did you mean --debug?"),
         (["doctor", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (["prepare", "--subwords", "moses"], "--subwords moses is not one of sentencepiece, moses_bpe; did you mean"),

@@ -11,9 +11,11 @@ from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.files.configuration import general
 from realformer_nmt.checkpoints.files.reading import Checkpoint
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting import as_stock_transformer
 from realformer_nmt.exporting.folding import Weights
 from realformer_nmt.exporting.loaded_run import LoadedRun
+from realformer_nmt.kernels.activations import OWN
 from realformer_nmt.tasks import TRANSLATION
 
 FILE = "model.pt"
@@ -22,6 +24,11 @@ ARCH = "transformer"
 
 def write(source: LoadedRun, folder: Path, _precision: str) -> None:
     form = as_stock_transformer.of(source)
+    if form.options["activation_fn"] in OWN:
+        raise UserError(
+            f"{source.path} has --activation-fn {form.options['activation_fn']}, which fairseq cannot run; "
+            "--to huggingface, ctranslate2 and onnx take it"
+        )
     options = {"_name": ARCH, "arch": ARCH, **form.options}
     state = checkpoint(options, form.weights, source.corpus.languages, updates=source.updates)
     origin = SourceCheckpoint(

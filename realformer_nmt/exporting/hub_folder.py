@@ -16,7 +16,7 @@ from realformer_nmt.common.files.records import SomeRecord
 CONFIG = "config.json"
 HINT = "give a complete folder, as `save_pretrained` of transformers writes it"
 FORMATS = ("model*.safetensors", "pytorch_model*.bin", "*.pt")  # a large model is in several files
-LICENCE = re.compile(r"\A---\n(?:.*\n)*?license:[ \t]*([\w.+-]+)", re.ASCII)
+LICENCE = re.compile(r"\A---\n(?:(?!---).*\n)*?license:[ \t]*([\w.+-]+)", re.ASCII)
 
 
 class ModelType(Struct, frozen=True, kw_only=True):
@@ -51,6 +51,8 @@ class HubFolder:
         with json_records.expected(self.path / name, HINT):
             numbers = convert(content, dict[str, int])
         subwords = sorted(numbers, key=numbers.__getitem__)
+        if any(not word or re.search(r"[\n\r]", word) for word in subwords):
+            raise UserError(f"{self.path / name} has a subword that is empty or ends a line, which fairseq cannot list")
         if sorted(numbers.values()) != list(range(len(numbers))):
             raise UserError(f"{self.path / name}: its numbers are not 0 to {len(numbers) - 1}, each once; {HINT}")
         return subwords

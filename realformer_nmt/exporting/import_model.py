@@ -76,6 +76,10 @@ def run(request: ImportRequest) -> int:
     named = TokenizerLanguages()
     if (request.model / TOKENIZER).is_file():
         named = folder.read(TOKENIZER, TokenizerLanguages)
+    if family.many and (request.source or request.target):
+        raise UserError(
+            f"{request.model} knows many languages: leave out --source and --target, and name the pair later"
+        )
     pair = (MANY, MANY) if family.many else languages(request, named)
     model = resolve_name(family.read)(folder, pair)
     imported_run.write(model, folder, pair, request.output)

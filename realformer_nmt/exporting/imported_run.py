@@ -24,12 +24,12 @@ from realformer_nmt.data_bins.languages import Pair, check_languages
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 from realformer_nmt.exporting.fairseq_checkpoint import checkpoint
 from realformer_nmt.exporting.hub_folder import HubFolder
-from realformer_nmt.exporting.loaded_run import ConversionRecord
+from realformer_nmt.exporting.loaded_run import IMPORTED, ConversionRecord
 from realformer_nmt.fairseq_patches.data.dictionary_checks import fingerprint
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import FAMILIES, Preset
 
-RECORD, CARD, PROTOCOL = "import.json", "README.md", "fine_tune.toml"
+CARD, PROTOCOL = "README.md", "fine_tune.toml"
 UNTOUCHED = replace(DEFAULT_PROTOCOL, remove_nonprinting=False, normalise_test=False)  # text goes in as it is
 CARD_TEXT = """---
 license: {licence}
@@ -83,8 +83,7 @@ class ImportedModel:
 
     def knows(self, pair: Pair) -> str:
         """Return what the model translates, in words."""
-        many = f"between {len(self.languages)} languages: {', '.join(self.languages)}"
-        return many if self.languages else f"from {' to '.join(pair)}"
+        return f"between {len(self.languages)} languages" if self.languages else f"from {' to '.join(pair)}"
 
 
 def write(model: ImportedModel, folder: HubFolder, languages: tuple[str, str], output: Path) -> None:
@@ -105,7 +104,7 @@ def write(model: ImportedModel, folder: HubFolder, languages: tuple[str, str], o
         (part / CHECKPOINTS).mkdir()
         with (part / CHECKPOINTS / LAST).open("wb") as file:  # of a path torch hides the system's error
             torch.save(state, file)
-        records.write(part / RECORD, ConversionRecord(made_from=made_from(settings, inputs)))
+        records.write(part / IMPORTED, ConversionRecord(made_from=made_from(settings, inputs)))
         (part / CARD).write_text(card(model, folder, languages), encoding="utf-8")
         (part / PROTOCOL).write_text(protocol(model, folder), encoding="utf-8")
 
@@ -143,7 +142,8 @@ def card(model: ImportedModel, folder: HubFolder, languages: tuple[str, str]) ->
         "prepared": f" --source {source} --target {target}" if model.languages else "",
     }
     sizes = {"arch": model.arch, "layers": model.layers}
-    return CARD_TEXT.format(**names, **flags, **sizes, knows=model.knows(languages), protocol=PROTOCOL)
+    knows = ": ".join(filter(None, (model.knows(languages), ", ".join(model.languages))))
+    return CARD_TEXT.format(**names, **flags, **sizes, knows=knows, protocol=PROTOCOL)
 
 
 def protocol(model: ImportedModel, folder: HubFolder) -> str:

@@ -30,7 +30,7 @@ from realformer_nmt.evaluation.translating.translation_checks import check_same_
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
 from realformer_nmt.model.models.model import TranslationModel
 
-RECORD, CONFIG, PROGRAM = "export.json", "config.json", "translate.py"
+RECORD, IMPORTED, CONFIG, PROGRAM = "export.json", "import.json", "config.json", "translate.py"
 
 
 class ConversionRecord(Struct, frozen=True, kw_only=True):
@@ -53,6 +53,14 @@ class LoadedRun(NamedTuple):
         """Files for source and target that transformers' MarianTokenizer reads, if the subword method has them."""
         files = {file.name: file for file in subwords(self.corpus)}
         return [files[name] for name in METHODS[self.corpus.subwords].marian_models if name in files]
+
+    @property
+    def imported(self) -> Mapping[str, object]:
+        """The model that `import` made the run from, and its licence; nothing for a model that was trained here."""
+        file = self.path.parent.parent / IMPORTED  # beside checkpoints/
+        if not file.is_file():
+            return {}
+        return records.read(file, ConversionRecord, "`realformer-nmt import` writes it").made_from.settings
 
     def copy_words(self, folder: Path) -> None:
         for file in (*dictionaries(self.corpus), *subwords(self.corpus)):
@@ -122,9 +130,12 @@ def config(source: LoadedRun) -> dict[str, object]:
     symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
     limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
     special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}
+    source_tag, target_tag = (tag.split() for tag in source.corpus.tags)  # none or one each
     split = {
         "subwords": source.corpus.subwords,
         "subword_models": [file.name for file in source.tokenizer_models],  # of source and target
         "tags": [tag for file in subwords(source.corpus) if file.name == TAGS for tag in read_lines(file)],
+        "source_tag": source_tag,
+        "target_tag": list(map(words[1].index, target_tag)),
     }
     return {"languages": source.corpus.languages, **split, **special, **limits, **symbols}

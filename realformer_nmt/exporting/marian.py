@@ -45,6 +45,10 @@ def write(source: LoadedRun, folder: Path, _precision: str) -> None:
 
 
 def check_marian(source: LoadedRun, options: Options) -> None:
+    if source.corpus.tags[1]:
+        raise UserError(
+            f"{source.path} begins with a language's tag, which Marian's search does not force; use --to onnx"
+        )
     allowed = {
         "encoder_normalize_before": (False,),
         "layernorm_embedding": (False,),

@@ -42,18 +42,16 @@ class MarianWeights:
 
     def converted(self, source: Sequence[str], target: Sequence[str]) -> Weights:
         """Return the weights by fairseq's names, for these vocabularies; no table is shared."""
-        tied = (OUTPUT,) if self.fields.tie_word_embeddings else ()
-        shared = (SHARED, SOURCE, TARGET, *tied)
-        both = self.fields.share_encoder_decoder_embeddings
-        target_table = self.table(target, *(shared if both else (TARGET, *tied)))
+        shared = (SHARED, SOURCE, TARGET) if self.fields.share_encoder_decoder_embeddings else ()
+        target_table = self.table(target, TARGET, *shared)
         written = reordered(target_table, target)
         written[END] = target_table[self.fields.decoder_start_token_id]  # fairseq's decoder starts from the end symbol
-        output = target_table if tied else self.table(target, OUTPUT)
+        output = target_table if self.fields.tie_word_embeddings else self.table(target, OUTPUT)
         bias = self.stored.get(BIAS, torch.zeros(1, len(target)))[0]
         return {
             **{name: tensor for name, tensor in self.stored.items() if name not in CONVERTED},
             **{POSITIONS.format(side): self.positions(side) for side in SIDES},
-            SOURCE: reordered(self.table(source, *(shared if both else (SOURCE,))), source),
+            SOURCE: reordered(self.table(source, SOURCE, *shared), source),
             TARGET: written,
             **self.output(reordered(output, target), reordered(bias, target, HIDDEN)),
         }

@@ -20,7 +20,7 @@ from realformer_nmt.model.part_names import FAMILY_OPTIONS
 HINT = "`realformer-nmt score` writes it; move it away to export without scores"
 CARD = """---
 language: {languages}
-license: unknown
+license: {licence}
 library_name: transformers
 pipeline_tag: translation
 ---
@@ -50,9 +50,10 @@ pipeline_tag: translation
 
 ## Licence
 
-No licence is recorded. The licence of the training data decides what may be done with the model: write it here, and in
-the head of this file.
+{terms}
 """
+UNKNOWN_LICENCE = """No licence is recorded. The licence of the training data decides what may be done with the model:
+write it here, and in the head of this file."""
 WITH_TOKENIZER = """```python
 from transformers import AutoTokenizer, MarianMTModel
 
@@ -76,6 +77,7 @@ print(model.generate(input_ids=torch.tensor([[7, 5, 2]])))
 def of(source: LoadedRun) -> str:
     record = test_record(source, source.path.parent / SCORES)
     languages = [_safe(language) for language in source.corpus.languages]
+    licence = _safe(source.imported.get("licence") or "")
     use = WITH_TOKENIZER if source.tokenizer_models else WITHOUT_TOKENIZER
     return CARD.format(
         languages=json.dumps(languages),  # in quotes: to YAML, no is false
@@ -87,6 +89,8 @@ def of(source: LoadedRun) -> str:
         scores=scored(record),
         longest=min(source.model.max_positions()) - 1,  # of both sides, less the end symbol
         normalised=normalised(source),
+        licence=licence or "unknown",
+        terms=f"{licence}, as of {_safe(source.imported['model'])}." if licence else UNKNOWN_LICENCE,
     )
 
 
@@ -103,7 +107,8 @@ def described(source: LoadedRun) -> str:
     parts = ", ".join(f"{name} {_safe(source.options[name])}" for name in names)
     parameters = sum(parameter.numel() for parameter in source.model.parameters())
     arch = _safe(arch_of(source.options))
-    return f"`{arch}` ({parts}), {parameters:,} parameters, {source.updates:,} updates; trained by realformer_nmt."
+    origin = f"imported from {_safe(source.imported['model'])}" if source.imported else "trained"
+    return f"`{arch}` ({parts}), {parameters:,} parameters, {source.updates:,} updates; {origin} by realformer_nmt."
 
 
 def trained_on(source: LoadedRun, record: RunRecord | None) -> str:

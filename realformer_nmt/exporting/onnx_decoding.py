@@ -20,7 +20,7 @@ class OnnxTranslator:
 
     def translate(self, pieces: list[str], beam: int = 5, penalty: float = 1.0, longest: int = 200) -> list[str]:
         source = [*(self.numbers.get(piece, self.config["unk"]) for piece in pieces), self.config["eos"]]
-        numbers = self.search(source, beam, penalty, longest)[0][1]
+        numbers = self.search(source, beam, penalty, longest)[0][1][len(self.config["target_tag"]) :]
         return [self.config["target_words"][number] for number in numbers if number != self.config["bos"]]
 
     def search(self, source: list[int], beam: int, penalty: float, longest: int) -> list[tuple[float, list[int]]]:
@@ -36,6 +36,8 @@ class OnnxTranslator:
             scores, *grown = self.step.run(None, {"token": written[:, -1:], **memory, **state})
             ends = np.arange(scores.shape[1]) == eos
             scores[:, self.config["pad"]] = -np.inf
+            for tag in self.config["target_tag"] if length == 1 else ():
+                scores[:, np.arange(scores.shape[1]) != tag] = -np.inf  # every translation begins with it
             scores[:, (ends == (length < last)) & (length in (1, last))] = -np.inf  # none ends at once; all in the end
             sums = totals[:, None] + scores
             rows, words = np.unravel_index(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam], sums.shape)
@@ -59,6 +61,7 @@ if __name__ == "__main__":
         text = " ".join(line.decode("utf-8-sig" if number == 1 else "utf-8").split())  # the first may have a mark
         tag = [each for each in model.config["tags"] if text.startswith(each)][:1]  # of the target language
         pieces = tag + models[0].encode(text.removeprefix("".join(tag)), out_type=str) if models else text.split()
+        pieces = model.config["source_tag"] + pieces if pieces else []
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")
         words = model.translate(pieces) if pieces else []

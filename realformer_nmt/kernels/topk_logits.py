@@ -31,6 +31,14 @@ class Best(NamedTuple):
         special = torch.arange(self.first.size(1), device=self.words.device).expand(len(self.words), -1)
         return torch.cat([self.first, self.values], 1) - self.total, torch.cat([special, self.words], 1)
 
+    def forced(self, logits: Tensor, words: Tensor) -> "Best":
+        """Return the shortlist of rows that have one word each, rows x 1; logits are of all words."""
+        values = torch.full_like(self.values, -torch.inf)
+        values[:, :1] = logits.gather(1, words)
+        return Best(
+            torch.full_like(self.first, -torch.inf), values, torch.cat([words, self.words[:, 1:]], 1), self.total
+        )
+
 
 class Piece(NamedTuple):
     """Logits of a part of the vocabulary."""

@@ -6,6 +6,7 @@ itself in numbers is read from the batch.
 """
 
 import logging
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -45,12 +46,22 @@ class CudaRecorder:
         torch.cuda.current_stream().wait_stream(self.stream)
 
     def record(self, run: Callable[[], object]) -> Callable[[], None]:
+        check_room()
         graph = torch.cuda.CUDAGraph()
         # "thread_local": else the thread that pins memory for the next batches ends the recording
         with torch.cuda.graph(graph, self.pool, self.stream, capture_error_mode="thread_local"):
             run()
         replay: Callable[[], None] = graph.replay
         return replay
+
+
+def check_room() -> None:
+    """Raise unless a step fits once more into the GPU's memory; the last one was a warm-up."""
+    torch.cuda.empty_cache()
+    needed = torch.cuda.max_memory_allocated() - torch.cuda.memory_allocated()
+    free, _ = torch.cuda.mem_get_info()
+    if free < needed:
+        raise RuntimeError(f"{free / 1e9:.1f} GB are free, and up to {needed / 1e9:.1f} GB are needed")
 
 
 class ModelInTraining(NamedTuple):
@@ -98,7 +109,7 @@ class RecordedSteps:
     def __init__(self, recorder: Recorder, most: int = MOST) -> None:
         self.recorder, self.most = recorder, most
         self.steps: dict[Shape, RecordedStep | None] = {}
-        self.seen: set[Shape] = set()
+        self.seen: dict[Shape, Batch] = {}
         self.gradients: dict[nn.Parameter, Tensor] = {}
 
     def step(self, training: ModelInTraining, batch: Batch, run: Callable[[], Step]) -> Step:
@@ -114,14 +125,21 @@ class RecordedSteps:
     def _recorded(self, training: ModelInTraining, batch: Batch) -> RecordedStep | None:
         shape = shape_of(batch)
         if shape not in self.seen:
-            self.seen.add(shape)
+            self.seen[shape] = batch
             return None
         if not are_same(gradients_of(training.model), self.gradients):  # something has replaced them
             self.steps.clear()
             return None
         if shape not in self.steps:
-            self.steps[shape] = self._record(training, batch) if len(self.steps) < self.most else None
+            self._record_from_largest_to(shape, training)
         return self.steps[shape]
+
+    def _record_from_largest_to(self, last: Shape, training: ModelInTraining) -> None:
+        """Record a shape after all larger ones seen so far, so that the memory that they share grows once."""
+        larger = [shape for shape in self.seen if tokens_of(shape) >= tokens_of(last) and shape not in self.steps]
+        for shape in sorted(larger, key=tokens_of, reverse=True):
+            is_room = len(self.steps) < self.most
+            self.steps[shape] = self._record(training, self.seen[shape]) if is_room else None
 
     def _record(self, training: ModelInTraining, batch: Batch) -> RecordedStep | None:
         shape = list(batch["target"].shape)
@@ -144,6 +162,10 @@ class RecordedSteps:
 
 def shape_of(batch: Batch) -> Shape:
     return tuple(tuple(tensor.shape) for tensor in tensors(batch))
+
+
+def tokens_of(shape: Shape) -> int:
+    return sum(math.prod(sizes) for sizes in shape)
 
 
 def tensors(batch: Batch) -> Iterator[Tensor]:

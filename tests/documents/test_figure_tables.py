@@ -87,6 +87,9 @@ SERVING += "| {0[server's processor ms a request]} |"
 MASKED = "| `{0[family]}` | {0[depth]} | {0[scores][masked_accuracy][mean]:.2f} | {0[scores][perplexity][mean]:.2f} "
 EXPORTS = "| `{0[model]}` | {0[engine]} | {0[precision]} | {0[bleu]:.2f} | {0[equal]} |"
 BINARISED = "| {0[pairs]:,} | {0[seconds]} s, {0[megabytes]} MB | "
+CHAIN = "| {0[rows]} x {0[length]} | {0[times][computed again]:.2f} | {0[times][check-pointed]:.2f} "
+CHAIN += "| {0[bytes][stored]:*1e-6 ,.0f} MB | {0[bytes][computed again]:*1e-6 ,.0f} MB "
+CHAIN += "| {0[bytes][check-pointed]:*1e-6 ,.0f} MB |"
 TABLES = {
     ("results/speed.md", "(engines.json)"): [speeds("engines")],
     ("results/speed.md", "(engines_torch.json)"): [speeds("engines_torch")],
@@ -106,6 +109,7 @@ TABLES = {
     ],
     **{("results/gpu_on_paper.md", f"### {size}\n"): [on_paper(size)] for size in SIZES},
     ("performance.md", "**Larger models**"): [on_gpu(False), on_gpu(True)],
+    ("performance.md", "(results/score_chain.json)"): [Rows("score_chain", CHAIN)],
     ("corpora.md", "(results/binarising.json)"): [
         Rows("binarising", f"{BINARISED}{{1[seconds]}} s, {{1[megabytes]}} MB |", itemgetter("pairs"), of_fairseq),
         Rows("binarising", f"{BINARISED}|", which=lambda row: not of_fairseq(row)),

@@ -1,31 +1,41 @@
-"""The notebook, cell after cell: a program of its own for each %%bash, one namespace for Python."""
+"""The notebooks, one of them cell after cell: a program of its own for each %%bash, one namespace for Python."""
 
 import json
 import re
+import runpy
+import shlex
 import subprocess
+import sys
 from code import InteractiveInterpreter
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from programs.program import REPOSITORY
 from recipe_scripts.recipe_runs import environment
 
 NOTEBOOK = REPOSITORY / "recipes" / "quickstart" / "quickstart.ipynb"
+GPU_NOTEBOOK = REPOSITORY / "recipes" / "gpu" / "gpu.ipynb"
 SCRIPT = "%%bash\n"
+
+
+def cells_of(notebook: Path) -> dict[str, dict[str, Any]]:
+    return {cell["id"]: cell for cell in json.loads(notebook.read_text())["cells"]}
 
 
 @pytest.fixture(scope="module")
 def cells() -> dict[str, dict[str, Any]]:
-    return {cell["id"]: cell for cell in json.loads(NOTEBOOK.read_text())["cells"]}
+    return cells_of(NOTEBOOK)
 
 
 def sources(cells: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {name: "".join(cell["source"]) for name, cell in cells.items() if cell["cell_type"] == "code"}
 
 
-def test_no_output_is_kept(cells: dict[str, dict[str, Any]]) -> None:
-    ran = [cell for cell in cells.values() if cell["cell_type"] == "code"]
+@pytest.mark.parametrize("notebook", [NOTEBOOK, GPU_NOTEBOOK], ids=lambda path: path.stem)
+def test_no_output_is_kept(notebook: Path) -> None:
+    ran = [cell for cell in cells_of(notebook).values() if cell["cell_type"] == "code"]
     assert [(cell["outputs"], cell["execution_count"]) for cell in ran] == [([], None)] * len(ran)
 
 
@@ -36,6 +46,22 @@ def test_it_installs_this_checkout_and_its_engine(cells: dict[str, dict[str, Any
     assert place
     assert (NOTEBOOK.parent / place[1]).resolve() == REPOSITORY
     assert engine.removeprefix("!") in (REPOSITORY / "README.md").read_text().splitlines()
+
+
+def test_a_gpu_is_measured_by_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = sources(cells_of(GPU_NOTEBOOK))
+    tests = (REPOSITORY / "Makefile").read_text().partition("\ntest-gpu:")[2].partition("\n\n")[0]
+    assert code["test"].partition("pytest ")[2] in tests
+    _, script, *options = shlex.split(code["measure"])
+    monkeypatch.chdir(tmp_path)
+    Path("replayed.json").write_text("the record")
+    monkeypatch.setattr(sys, "argv", [script, *options])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert runpy.run_path(str(REPOSITORY / script))["main"]() == 1  # it knows the options, and there is no GPU
+    InteractiveInterpreter().runsource(code["record"], symbol="exec")
+    assert capsys.readouterr().out == "the record\n"
 
 
 @pytest.mark.parametrize("updates", [250, pytest.param(600, marks=pytest.mark.product)])

@@ -1,10 +1,13 @@
 """recipes/zoo compares every family, and its README counts the trainings."""
 
+import re
+
 from programs.program import REPOSITORY
 
 from realformer_nmt.comparison.grid import grid as grids
 from realformer_nmt.model.presets import FAMILIES
 
+RESIDUALS = (REPOSITORY / "docs" / "residuals.md").read_text()
 ZOO = REPOSITORY / "recipes" / "zoo"
 SHOWN = {"synthesizer_dense", "synthesizer_dense_vanilla"}  # of eight Synthesizers
 
@@ -17,3 +20,11 @@ def test_every_family_is_compared() -> None:
     assert f"{len(grid.families)} families with 6, 18 and 36 layers" in page
     cells = len(grid.families) * len(grid.layers) * (len(grid.axes["lr"]) + len(grid.seeds) - 1)  # one seed tunes
     assert f"{cells} trainings" in page
+
+
+def test_the_families_without_a_record_have_a_grid_with_three_that_have_one() -> None:
+    untrained = re.findall(r"^\| `(\w+)` \|.*\| not trained yet \|", RESIDUALS, re.MULTILINE)
+    grid = grids.load(ZOO / "successors.toml")
+    assert sorted(grid.families) == sorted([*untrained, "pre_ln", "admin", "realformer"])
+    every = grids.load(ZOO / "grid.toml")
+    assert (grid.layers, grid.seeds, grid.axes, grid.failure) == (every.layers, every.seeds, every.axes, every.failure)

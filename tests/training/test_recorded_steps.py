@@ -1,5 +1,6 @@
 """Steps recorded by shape and replayed, by a stand-in for CUDA graphs: the same to the bit as steps that run."""
 
+import contextlib
 import functools
 import logging
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from realformer_nmt.kernels.native.library import HIDDEN
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.training.fused_loss import FusedLabelSmoothedCrossEntropyCriterion
 from realformer_nmt.training.r_drop import RDropCriterion
-from realformer_nmt.training.recorded_steps import ModelInTraining, RecordedSteps, Step
+from realformer_nmt.training.recorded_steps import ModelInTraining, RecordedSteps, Step, check_room
 
 LOSSES = {
     "fairseq's": smoothed.LabelSmoothedCrossEntropyCriterion,
@@ -130,7 +131,7 @@ def test_steps_are_recorded_again_for_other_gradients() -> None:
     before = set(steps.steps.values())
     for _ in range(2):  # one step that runs, and then the recording
         loop.micro_batch(batch(1, 4))
-    assert len(steps.steps) == 1
+    assert len(steps.steps) == 2
     assert before.isdisjoint(steps.steps.values())
 
 
@@ -143,15 +144,32 @@ def test_beyond_the_limit_shapes_run(caplog: pytest.LogCaptureFixture) -> None:
     assert_equal(results, Loop("post_ln").run())
 
 
-def test_a_step_that_cannot_be_recorded_runs(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("error", [RuntimeError, torch.OutOfMemoryError])
+def test_a_step_that_cannot_be_recorded_runs(error: type[RuntimeError], caplog: pytest.LogCaptureFixture) -> None:
     class Failing(StandInRecorder):
         def record(self, run: Any) -> Any:
             super().record(run)
-            raise RuntimeError("operation not permitted when stream is capturing\nand so on")
+            raise error("operation not permitted when stream is capturing\nand so on")
 
     results = Loop("post_ln", steps=RecordedSteps(Failing())).run()
     assert caplog.text.count("not recorded: operation not permitted when stream is capturing\n") == 2
     assert_equal(results, Loop("post_ln").run())
+
+
+def test_the_largest_shape_is_recorded_first() -> None:
+    steps = RecordedSteps(StandInRecorder())
+    Loop("post_ln", steps=steps).run()  # its short batches come before its long ones
+    assert [shape[-1] for shape in steps.steps] == [(3, 6), (3, 4)]
+
+
+@pytest.mark.parametrize("free", [2.9e9, 3.1e9])
+def test_a_recording_needs_as_much_memory_as_the_warm_up_took(free: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = {"max_memory_allocated": 5e9, "memory_allocated": 2e9, "mem_get_info": (free, 9e9), "empty_cache": None}
+    for name, figure in figures.items():
+        monkeypatch.setattr(torch.cuda, name, lambda figure=figure: figure)
+    refusal = pytest.raises(RuntimeError, match=r"2.9 GB are free, and up to 3.0 GB are needed")
+    with refusal if free < 3e9 else contextlib.nullcontext():
+        check_room()
 
 
 def test_the_stand_in_sees_a_constant_that_changes() -> None:

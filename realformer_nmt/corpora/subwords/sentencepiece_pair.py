@@ -9,6 +9,7 @@ from pathlib import Path
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.corpora.subwords import sentencepiece_subwords
+from realformer_nmt.corpora.subwords.sentencepiece_subwords import SPACE
 from realformer_nmt.corpora.subwords.subword_methods import SOURCE_MODEL, TAGS, TARGET_MODEL
 from realformer_nmt.corpora.subwords.subwords import Encoder, Lines, Surface
 
@@ -26,7 +27,9 @@ def target_encoder(folder: Path) -> Encoder:
 
 
 def detokenise(lines: Lines, folder: Path | None, language: str) -> Surface:
-    return sentencepiece_subwords.detokenise(lines, folder, language, TARGET_MODEL)
+    """Join the subwords of lines; those of a joint vocabulary that only the source's model has join as well."""
+    joined = sentencepiece_subwords.detokenise(lines, folder, language, TARGET_MODEL)
+    return joined._replace(raw=[text.replace(SPACE, " ").strip() for text in joined.raw])
 
 
 def encode_tagged(encode: Encoder, tags: Lines, lines: Lines) -> Lines:

@@ -79,6 +79,7 @@ METHODS = {
         detokenise="realformer_nmt.corpora.subwords.sentencepiece_subwords:detokenise",
         files=(MODEL,),
         retokenised=True,
+        marian_models=(MODEL, MODEL),
         tag="__{}__",
     ),
     "none": SubwordMethod(

@@ -134,9 +134,10 @@ class RecordedGenerator(SequenceGenerator):
             unk_penalty=self.unk_penalty,
             temperature=self.temperature,
             len_penalty=self.len_penalty if self.normalize_scores else None,
+            forced=self.model.prefix is not None,
         )
 
     def _encoded(self, inputs: Mapping[str, Any], start: int) -> EncodedBatch:
         encoded = self.model.forward_encoder(inputs)[0]
         (memory,), (padding,) = encoded["encoder_out"], encoded["encoder_padding_mask"]
-        return EncodedBatch(memory.transpose(0, 1), padding, start, self._limit(inputs))
+        return EncodedBatch(memory.transpose(0, 1), padding, start, self._limit(inputs), self.model.prefix)

@@ -38,14 +38,11 @@ class ShortlistModel(EnsembleModel):
         decoder = self.single_model.decoder
         features, extra = decoder.extract_features(tokens, encoder_outs[0], incremental_states[0])
         best = decoder.best_words(features[:, -1], self.first, self.number, temperature)
+        if self.prefix is not None and tokens.size(1) == 1:
+            words = self.prefix.repeat_interleave(len(features) // len(self.prefix), 0)  # rows x 1
+            best = best.forced(decoder.output_layer(features[:, -1]).float() / temperature, words)
         lprobs, self.words = best.shortlist()
         attention = extra["attn"][0]
-        if self.prefix is not None and tokens.size(1) == 1:
-            logits = decoder.output_layer(features[:, -1]) / temperature
-            words = self.prefix.repeat_interleave(len(logits) // len(self.prefix), 0)  # rows x 1
-            self.words[:, self.first] = words[:, 0]
-            lprobs = torch.full_like(lprobs, -torch.inf)
-            lprobs[:, self.first] = logits.log_softmax(-1, torch.float32).gather(1, words)[:, 0]
         return lprobs, None if attention is None else attention[:, -1]
 
 

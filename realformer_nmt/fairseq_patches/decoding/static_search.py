@@ -26,6 +26,7 @@ class SearchRules(NamedTuple):
     unk_penalty: float
     temperature: float
     len_penalty: float | None  # None: scores are sums, whatever the length
+    forced: bool = False  # whether the first word of each sentence is given
 
     @property
     def special(self) -> int:
@@ -46,6 +47,7 @@ class EncodedBatch(NamedTuple):
     padding: Tensor  # B x S
     start: int
     limit: int
+    forced: Tensor | None = None  # the first word of each sentence, if it is given: B x 1
 
 
 class StaticSearch:
@@ -60,6 +62,7 @@ class StaticSearch:
         self.words = torch.zeros_like(self.lineage.origin)  # that beams read: B x beams x T
         self.sums = self.words.float()  # of log-probabilities until these: B x beams x T
         self.word, self.sum = self.words[:, :, 0].clone(), self.sums[:, :, 0].clone()  # of the next step
+        self.forced = self.words[:, 0, :1].clone()
         self.ended = EndedHypotheses.build(self.lineage)
         self.decoding = StaticDecoding(len(decoder.layers), self.lineage)
 
@@ -80,6 +83,8 @@ class StaticSearch:
         self.word.fill_(batch.start)
         self.sum.fill_(-torch.inf)[:, 0] = 0  # all beams of a sentence are the same at first
         self.ended.number.fill_(self.rules.beams)[:sentences] = 0
+        if batch.forced is not None:
+            self.forced[:sentences] = batch.forced
 
     def go_on_from(self, smaller: "StaticSearch") -> None:
         """Take over the state of a search with room for fewer positions."""
@@ -89,30 +94,33 @@ class StaticSearch:
 
     def first_step(self, decoder: Decoder) -> None:
         self.decoding.forget_sources()
-        self.step(decoder)
+        self.step(decoder, self.forced if self.rules.forced else None)
 
-    def step(self, decoder: Decoder) -> None:
+    def step(self, decoder: Decoder, forced: Tensor | None = None) -> None:
         """Write a position, and choose the words of the next."""
         self.lineage.write()
         for written, value in ((self.words, self.word), (self.sums, self.sum)):
             written.index_copy_(2, self.lineage.step, value.unsqueeze(-1))
-        sums, words, beams = self._candidates(decoder)  # B x 2 * beams each, the best first
+        sums, words, beams = self._candidates(decoder, forced)  # B x 2 * beams each, the best first
         ends = words.eq(self.rules.eos) & ~sums.isneginf()
         first = slice(self.rules.beams)  # only these may end
         self.ended.add(ends[:, first], sums[:, first], self.lineage, beams[:, first])
         self._continue(ends, sums, words, beams)
 
-    def _candidates(self, decoder: Decoder) -> tuple[Tensor, Tensor, Tensor]:
-        lprobs, words = self._shortlist(decoder)  # rows x columns
+    def _candidates(self, decoder: Decoder, forced: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        lprobs, words = self._shortlist(decoder, forced)  # rows x columns
         sentences, beams = self.word.shape
         sums = lprobs.view(sentences, beams, -1) + self.sum.unsqueeze(-1)
         best, columns = sums.flatten(1).topk(2 * beams)
         return best, words.view(sentences, -1).gather(1, columns), columns // lprobs.size(1)
 
-    def _shortlist(self, decoder: Decoder) -> tuple[Tensor, Tensor]:
+    def _shortlist(self, decoder: Decoder, forced: Tensor | None) -> tuple[Tensor, Tensor]:
         """Return the log-probabilities of each beam's best words, as the rules change them, and these words."""
-        rules, step = self.rules, self.lineage.step
-        best = decoder.best_words(self._features(decoder), rules.special, 2 * rules.beams, rules.temperature)
+        rules, step, features = self.rules, self.lineage.step, self._features(decoder)
+        best = decoder.best_words(features, rules.special, 2 * rules.beams, rules.temperature)
+        if forced is not None:
+            words = forced.repeat_interleave(rules.beams, 0)  # rows x 1
+            best = best.forced(decoder.output_layer(features).float() / rules.temperature, words)
         lprobs, words = best.shortlist()
         lprobs.masked_fill_(lprobs.isnan(), -torch.inf)
         lprobs[:, rules.pad].fill_(-torch.inf)

@@ -1,15 +1,18 @@
 """--num-batch-buckets on a GPU: steps of few shapes are recorded and replayed (training/recorded_steps.py)."""
 
+import logging
 import os
 from typing import Any
 
 from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
+from torch import nn
 
 from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.training.recorded_steps import CudaRecorder, ModelInTraining, RecordedSteps
 
+logger = logging.getLogger(__name__)
 VARIABLE = "REALFORMER_NMT_GRAPHS"  # 0 turns recording off
 
 
@@ -21,14 +24,25 @@ def record_steps(original: Original, trainer: Any, *args: Any, **kwargs: Any) ->
 
 
 def can_record(trainer: Any) -> bool:
-    """Tell whether a training's batches have few shapes, and nothing in its steps but what a replay repeats."""
+    """Tell whether a training's batches have few shapes, and its steps nothing but what a replay repeats."""
+    has_few_shapes = trainer.cuda and getattr(trainer.cfg.task, "num_batch_buckets", 0) > 0
+    obstacles = [name for name, stands in obstacles_of(trainer).items() if stands] if has_few_shapes else []
+    if obstacles:
+        logger.info("steps are not recorded, because of %s", ", ".join(obstacles))
+    return has_few_shapes and not obstacles
+
+
+def obstacles_of(trainer: Any) -> dict[str, bool]:
+    """Return what cannot be replayed, and whether this training has it; --encoder-layerdrop is refused everywhere."""
     cfg = trainer.cfg
-    has_few_shapes = trainer.cuda and getattr(cfg.task, "num_batch_buckets", 0) > 0
-    repeats = isinstance(trainer.get_model(), TranslationModel) and not cfg.model.checkpoint_activations
-    reduces_after = trainer.data_parallel_world_size == 1 or cfg.distributed_training.ddp_backend == "legacy_ddp"
-    return bool(
-        has_few_shapes and repeats and reduces_after and not cfg.common.amp and os.environ.get(VARIABLE, "1") != "0"
-    )
+    backend = cfg.distributed_training.ddp_backend
+    return {
+        f"{VARIABLE}=0": os.environ.get(VARIABLE, "1") == "0",
+        "a model of another package": not isinstance(trainer.get_model(), TranslationModel),
+        "--checkpoint-activations": getattr(cfg.model, "checkpoint_activations", False),
+        "--amp": cfg.common.amp,
+        f"--ddp-backend {backend}": trainer.data_parallel_world_size > 1 and backend != "legacy_ddp",
+    }
 
 
 @patch(Trainer, "zero_grad")
@@ -58,7 +72,12 @@ def replay_steps(
         return original(task, sample, model, criterion, optimizer, update_num, ignore_grad)
 
     steps = getattr(task, "recorded_steps", None)
-    if not steps or ignore_grad:
+    if not steps or ignore_grad or has_hooks(model):
         return run()
     model.set_num_updates(update_num)
     return steps.step(ModelInTraining(model, criterion, optimizer), sample, run)
+
+
+def has_hooks(model: nn.Module) -> bool:
+    """Tell whether something watches the modules, such as fairseq's search for NaN: a replay calls no hook."""
+    return any(module._forward_hooks for module in model.modules())

@@ -1,6 +1,7 @@
 """Searches by recorded steps, replayed by a stand-in for CUDA graphs, against fairseq's search."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -49,10 +50,22 @@ def test_recorded_steps_find_what_fairseqs_search_finds(family: str) -> None:
     assert len(searches.searches) <= 3
 
 
+def test_a_forced_first_word_is_recorded() -> None:
+    """Of two batches of the same sizes, so that a word that was recorded as a number would be seen."""
+    model = searchable("realformer")
+    searches = recording(model)
+    for sample, words in ((sources(3, 6), [5, 6, 5]), (sources(4, 5, seed=2), [9, 4, 7, 8])):
+        prefix = torch.tensor(words)[:, None]
+        hypotheses = generate(model, sample, prefix, beam_size=4, max_len_b=9)
+        check_equal(hypotheses, by_fairseq(model, sample, prefix, beam_size=4, max_len_b=9))
+        assert [beams[0]["tokens"][0] for beams in hypotheses] == words
+    assert [key[0].forced for key in searches.searches] == [True, True]  # with room for 8 positions, and for 16
+
+
 @pytest.mark.parametrize(
     "options",
     [
-        {"prefix": torch.tensor([[5], [6]])},
+        {"prefix": torch.tensor([[5, 7], [6, 1]])},
         {"match_source_len": True},
         {"no_repeat_ngram_size": 2},
         {"beam_size": 6},  # of 11 words that are not special, a shortlist would need 12
@@ -115,6 +128,16 @@ def test_weights_that_move_are_recorded_again() -> None:
     model.decoder.embed_tokens.weight.data = model.decoder.embed_tokens.weight.data.clone()
     generate(model, sample, beam_size=3, max_len_b=6)
     assert len(searches.searches) == 2
+
+
+def test_threads_take_turns() -> None:
+    model, samples = searchable("post_ln"), [sources(3, 6), sources(4, 6, seed=2)]
+    recording(model)
+    expected = [by_fairseq(model, sample, beam_size=3, max_len_b=9) for sample in samples]
+    with ThreadPoolExecutor() as threads:
+        results = list(threads.map(lambda sample: generate(model, sample, beam_size=3, max_len_b=9), samples * 2))
+    for result, hypotheses in zip(results, expected * 2, strict=True):
+        check_equal(result, hypotheses)
 
 
 def test_the_oldest_recordings_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

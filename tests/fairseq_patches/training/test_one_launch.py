@@ -1,5 +1,6 @@
 """Recorded steps in fairseq's trainer, on the CPU with a stand-in for CUDA graphs."""
 
+import logging
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,25 +51,39 @@ def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
 
 
 @pytest.mark.parametrize(
-    ("changes", "expected"),
+    ("changes", "obstacle"),
     [
-        ({}, True),
-        ({"cuda": False}, False),
-        ({"task": SimpleNamespace(num_batch_buckets=0)}, False),
-        ({"data_parallel_world_size": 2}, True),
-        ({"data_parallel_world_size": 2, "ddp_backend": "pytorch_ddp"}, False),
-        ({"checkpoint_activations": True}, False),
-        ({"amp": True}, False),
-        ({"model": stock(before=False)}, False),
+        ({}, None),
+        ({"cuda": False, "amp": True}, ""),
+        ({"task": SimpleNamespace(num_batch_buckets=0)}, ""),
+        ({"data_parallel_world_size": 2}, None),
+        ({"data_parallel_world_size": 2, "ddp_backend": "pytorch_ddp"}, "--ddp-backend pytorch_ddp"),
+        ({"checkpoint_activations": True}, "--checkpoint-activations"),
+        ({"amp": True}, "--amp"),
+        ({"model": stock(before=False)}, "a model of another package"),
     ],
 )
-def test_which_trainings_record(changes: dict[str, Any], expected: bool) -> None:
-    assert one_launch.can_record(trainer(**changes)) is expected
+def test_which_trainings_record(
+    changes: dict[str, Any], obstacle: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What hinders is named in the log, in trainings whose batches have few shapes."""
+    with caplog.at_level(logging.INFO):
+        assert one_launch.can_record(trainer(**changes)) is (obstacle is None)
+    assert [record.message for record in caplog.records] == (
+        [f"steps are not recorded, because of {obstacle}"] if obstacle else []
+    )
 
 
 def test_recording_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(one_launch.VARIABLE, "0")
     assert not one_launch.can_record(trainer())
+
+
+def test_a_step_under_hooks_is_no_replay() -> None:
+    model = tiny.build()
+    assert not one_launch.has_hooks(model)
+    model.encoder.layers[0].fc1.register_forward_hook(lambda *_: None)
+    assert one_launch.has_hooks(model)
 
 
 def trainer(**changes: Any) -> SimpleNamespace:

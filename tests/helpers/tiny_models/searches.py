@@ -44,8 +44,9 @@ def sources(sentences: int, longest: int, seed: int = 1) -> dict[str, Any]:
     return {"net_input": {"src_tokens": tokens.masked_fill(torch.arange(longest) < padding, PAD)}}
 
 
-def by_fairseq(model: Any, sample: dict[str, Any], **options: Any) -> Hypotheses:
-    hypotheses: Hypotheses = SequenceGenerator([model], dictionary(), **options).generate([model], sample)
+def by_fairseq(model: Any, sample: dict[str, Any], prefix: Tensor | None = None, **options: Any) -> Hypotheses:
+    generator = SequenceGenerator([model], dictionary(), **options)
+    hypotheses: Hypotheses = generator.generate([model], sample, prefix_tokens=prefix)
     return hypotheses
 
 

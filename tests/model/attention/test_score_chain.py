@@ -60,6 +60,15 @@ def test_dropout_drops_the_same_again_whichever_layers_store_scores(chain: str, 
     torch.testing.assert_close(gradients(layers, results, x), gradients(layers, expected, x), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sixteen_bits_have_the_gradients_of_stored_scores(dtype: torch.dtype) -> None:
+    mask, layers = MASKS["causal"], [layer.to(dtype) for layer in attentions("decoder", "sum")]
+    x = torch.randn(2, 5, HEADS * D, dtype=dtype, requires_grad=True)
+    results, expected = (gradients(layers, attended(layers, mask, x, stored), x) for stored in ((), (0, 1, 2)))
+    for gradient, other in zip(results, expected, strict=True):
+        torch.testing.assert_close(gradient, other, rtol=0.05, atol=0.02 * float(other.abs().max()) + 1e-3)
+
+
 def kept_bytes(layers: int) -> int:
     """Return the memory that an encoder's forward pass keeps for backward."""
     model = build(score_carry="mean", encoder_layers=layers, attention_dropout=0.1).train()

@@ -1,0 +1,1 @@
+"""English-German pairs of Debian's packages: download, readers, alignment and splits."""
