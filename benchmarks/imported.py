@@ -23,7 +23,7 @@ from tabulate import tabulate
 from timing import Apart, Work, interleaved, ratios, spread
 
 from realformer_nmt.common.stages.versions import processor, versions
-from realformer_nmt.exporting.import_model import ImportRequest
+from realformer_nmt.exporting.importing.import_model import ImportRequest
 from realformer_nmt.serving import translator
 from realformer_nmt.serving.decoding import SearchOptions
 

@@ -54,7 +54,7 @@ SUBCOMMANDS = (
     Subcommand("run", "go from a corpus' archives to the scores of a model", ".comparison.run", extra="recipes"),
     Subcommand("serve", "answer requests for translations, and show a page", ".serving.serve", extra="serve"),
     Subcommand("significance", "test whether runs differ from a baseline", ".evaluation.significance"),
-    Subcommand("import", "take over a model of Hugging Face as a run", ".exporting.import_model", True),
+    Subcommand("import", "take over a model of Hugging Face as a run", ".exporting.importing.import_model", True),
     Subcommand("export", "write a model as other programs read it", ".exporting.export", True),
     Subcommand("analyse", "show what trained models do inside", ".analysis.analyse", True, "analyse"),
     Subcommand("compare", "train, score and report a grid of models", ".comparison.compare_request", True, "compare"),

@@ -23,7 +23,7 @@ from realformer_nmt.data_bins.file_checks import describe
 from realformer_nmt.data_bins.languages import Pair, check_languages
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
 from realformer_nmt.exporting.fairseq_checkpoint import checkpoint
-from realformer_nmt.exporting.hub_folder import HubFolder
+from realformer_nmt.exporting.importing.hub_folder import HubFolder
 from realformer_nmt.exporting.loaded_run import IMPORTED, ConversionRecord
 from realformer_nmt.fairseq_patches.data.dictionary_checks import fingerprint
 from realformer_nmt.model.config import SIDES

@@ -27,11 +27,11 @@ class ModelFamily(NamedTuple):
 
 FAIRSEQ = "fairseq"  # whose folders have no config.json
 FAMILIES = {  # by model_type in config.json
-    "marian": ModelFamily("Marian, such as OPUS-MT", "realformer_nmt.exporting.import_marian:read"),
+    "marian": ModelFamily("Marian, such as OPUS-MT", "realformer_nmt.exporting.importing.import_marian:read"),
     FAIRSEQ: ModelFamily(
-        "M2M-100 or NLLB-200 of fairseq", "realformer_nmt.exporting.import_multilingual:read", many=True
+        "M2M-100 or NLLB-200 of fairseq", "realformer_nmt.exporting.importing.import_multilingual:read", many=True
     ),
-    "m2m_100": ModelFamily("M2M-100 or NLLB-200", "realformer_nmt.exporting.import_m2m100:read", many=True),
+    "m2m_100": ModelFamily("M2M-100 or NLLB-200", "realformer_nmt.exporting.importing.import_m2m100:read", many=True),
 }
 
 
@@ -67,8 +67,8 @@ REQUEST = ImportRequest
 
 def run(request: ImportRequest) -> int:
     check_free(request.output)
-    from realformer_nmt.exporting import imported_run  # here: --help needs none of it
-    from realformer_nmt.exporting.hub_folder import CONFIG, HubFolder, ModelType
+    from realformer_nmt.exporting.importing import imported_run  # here: --help needs none of it
+    from realformer_nmt.exporting.importing.hub_folder import CONFIG, HubFolder, ModelType
 
     folder = HubFolder(request.model)
     model_type = folder.read(CONFIG, ModelType).model_type if (request.model / CONFIG).is_file() else FAIRSEQ

@@ -12,10 +12,16 @@ from realformer_nmt.common.files.records import Finite, Positive
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.corpora.subwords.subword_methods import SOURCE_MODEL, TAGS, TARGET_MODEL
 from realformer_nmt.data_bins.vocabulary import SYMBOLS
-from realformer_nmt.exporting.hub_folder import CONFIG, HubFolder
-from realformer_nmt.exporting.imported_run import ImportedModel
+from realformer_nmt.exporting.importing.hub_folder import CONFIG, HubFolder
+from realformer_nmt.exporting.importing.imported_run import ImportedModel
+from realformer_nmt.exporting.importing.marian_weights import (
+    FIRST_POSITION,
+    POSITIONS,
+    MarianWeights,
+    WeightFields,
+    order,
+)
 from realformer_nmt.exporting.marian import ACTIVATIONS
-from realformer_nmt.exporting.marian_weights import FIRST_POSITION, POSITIONS, MarianWeights, WeightFields, order
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import Preset
 

@@ -14,8 +14,8 @@ from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.corpora.subwords.subword_methods import METHODS, MODEL
 from realformer_nmt.data_bins.vocabulary import SYMBOLS
 from realformer_nmt.exporting.as_stock_transformer import TABLES
-from realformer_nmt.exporting.hub_folder import CONFIG, HubFolder
-from realformer_nmt.exporting.imported_run import ImportedModel
+from realformer_nmt.exporting.importing.hub_folder import CONFIG, HubFolder
+from realformer_nmt.exporting.importing.imported_run import ImportedModel
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import Preset
 

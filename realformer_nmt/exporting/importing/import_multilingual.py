@@ -15,9 +15,9 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.subwords.subword_methods import MODEL
 from realformer_nmt.data_bins import vocabulary
 from realformer_nmt.exporting.as_stock_transformer import TABLES
-from realformer_nmt.exporting.hub_folder import HubFolder
-from realformer_nmt.exporting.import_m2m100 import METHOD, tag, words
-from realformer_nmt.exporting.imported_run import ImportedModel
+from realformer_nmt.exporting.importing.hub_folder import HubFolder
+from realformer_nmt.exporting.importing.import_m2m100 import METHOD, tag, words
+from realformer_nmt.exporting.importing.imported_run import ImportedModel
 from realformer_nmt.model.config import SIDES
 
 CHECKPOINT, DICTIONARY, SUBWORDS = "*.pt", "*dict*.txt", "*.model"

@@ -10,7 +10,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.records import Positive
 from realformer_nmt.data_bins.vocabulary import END, SYMBOLS
 from realformer_nmt.exporting.folding import Weights
-from realformer_nmt.exporting.hub_folder import HINT, HubFolder
+from realformer_nmt.exporting.importing.hub_folder import HINT, HubFolder
 from realformer_nmt.model.config import SIDES
 
 SHARED, SOURCE, TARGET = "shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"

@@ -27,7 +27,7 @@ from realformer_nmt.corpora.preparing import encode_subwords
 from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.exporting import import_marian, marian_weights
+from realformer_nmt.exporting.importing import import_marian, marian_weights
 from realformer_nmt.serving import translator
 
 PAIR = "sentencepiece_pair"

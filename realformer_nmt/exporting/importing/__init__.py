@@ -1,0 +1,1 @@
+"""Import of trained models from the formats of other programs."""
