@@ -177,9 +177,9 @@ def test_no_document_is_in_two_splits_and_no_held_out_sentence_is_trained_on() -
 
 def test_the_page_says_what_the_record_and_the_tables_hold() -> None:
     """The text has the sizes of an earlier corpus; its sums are in a table that run.sh compares it with."""
-    page, made = "recipes/debian_en_de/README.md", record("debian_text")
-    assert table(page, "## The text") == [row(split, f"{pairs:,}") for split, pairs in made["pairs"].items()]
-    says(page, f"{made['packages']} packages ({made['megabytes']} MB)")
+    page, figures = "recipes/debian_en_de/README.md", record("debian_text")
+    assert table(page, "## The text") == [row(split, f"{pairs:,}") for split, pairs in figures["pairs"].items()]
+    says(page, f"{figures['packages']} packages ({figures['megabytes']} MB)")
     rows = packages.read_rows(SCRIPT.parent / "tables" / "packages.tsv")
-    assert sum(not each["name"].startswith(packages.DESCRIPTIONS) for each in rows) == made["packages"]
+    assert sum(not each["name"].startswith(packages.DESCRIPTIONS) for each in rows) == figures["packages"]
     assert all(each["licence"] and len(each["sha256"]) == 64 for each in rows)

@@ -25,7 +25,7 @@ from realformer_nmt.exporting.marian import ACTIVATIONS
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import Preset
 
-OURS = {"silu": "swish", **{theirs: ours for ours, theirs in ACTIVATIONS.items()}}  # activations
+FROM_MARIAN = {"silu": "swish", **{name: fairseq_name for fairseq_name, name in ACTIVATIONS.items()}}
 
 
 class MarianConfig(WeightFields, frozen=True, kw_only=True):
@@ -80,14 +80,14 @@ def read(folder: HubFolder, _: tuple[str, str]) -> ImportedModel:
 
 def vocabulary(folder: HubFolder, name: str, end: int) -> list[str]:
     """Return the subwords of a vocabulary; refuse one without Marian's symbols."""
-    words = folder.subwords(name)
-    numbers = {symbol: words.index(symbol) for symbol in SYMBOLS if symbol in words}
+    subwords = folder.subwords(name)
+    numbers = {symbol: subwords.index(symbol) for symbol in SYMBOLS if symbol in subwords}
     if not {*SYMBOLS[1:]} <= numbers.keys() or numbers["</s>"] != end:
         raise UserError(
-            f"{folder.path / name} has {numbers} among its {len(words)} subwords; a Marian vocabulary has "
+            f"{folder.path / name} has {numbers} among its {len(subwords)} subwords; a Marian vocabulary has "
             f"{', '.join(SYMBOLS[1:])}, and </s> as eos_token_id in {CONFIG}, {end}"
         )
-    return words
+    return subwords
 
 
 def listed(words: Sequence[str]) -> list[str]:
@@ -96,7 +96,7 @@ def listed(words: Sequence[str]) -> list[str]:
 
 
 def options(folder: HubFolder, config: MarianConfig, limits: dict[str, int]) -> Preset:
-    activation = choose(f"{folder.path / CONFIG}: activation_function", config.activation_function, OURS)
+    activation = choose(f"{folder.path / CONFIG}: activation_function", config.activation_function, FROM_MARIAN)
     sizes: Preset = {"share_all_embeddings": False, "activation_fn": activation}
     for side in SIDES:
         sizes |= {

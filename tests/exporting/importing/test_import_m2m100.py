@@ -30,7 +30,7 @@ LONGEST = 14
 
 class Imported(NamedTuple):
     folder: Path
-    theirs: M2M100ForConditionalGeneration
+    reference: M2M100ForConditionalGeneration
     tokenizer: M2M100Tokenizer
     run: Path
 
@@ -55,34 +55,34 @@ def load(run: Path) -> translator.Translator:
 def padded(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
     """Return sentences padded on the left, as fairseq does, and on the right."""
     longest = max(map(len, sentences))
-    left = [[PAD] * (longest - len(sentence)) + sentence for sentence in sentences]
+    source = [[PAD] * (longest - len(sentence)) + sentence for sentence in sentences]
     right = [sentence + [PAD] * (longest - len(sentence)) for sentence in sentences]
-    return torch.tensor(left), torch.tensor(right)
+    return torch.tensor(source), torch.tensor(right)
 
 
-def logits(checkpoint: Path, folder: Path, left: Tensor, previous: Tensor) -> Tensor:
+def logits(checkpoint: Path, folder: Path, source: Tensor, previous: Tensor) -> Tensor:
     languages = {"data": str(folder), "source_lang": "en", "target_lang": "fr"}
     (model,), _ = checkpoint_utils.load_model_ensemble([str(checkpoint)], languages)
-    computed: Tensor = model.eval()(left, left.ne(PAD).sum(1), previous)[0]
+    computed: Tensor = model.eval()(source, source.ne(PAD).sum(1), previous)[0]
     return computed
 
 
 def test_ragged_batches_have_the_same_log_probabilities(tmp_path: Path) -> None:
     """Also in fairseq's own transformer, which without a version takes the model for one without final norms."""
-    _, theirs, tokenizer, run = imported_to(tmp_path, 0.25)
-    left, right = padded(tokenizer(m2m100.lines(24)).input_ids)
+    _, reference, tokenizer, run = imported_to(tmp_path, 0.25)
+    source, right = padded(tokenizer(m2m100.lines(24)).input_ids)
     previous = torch.cat([torch.full((24, 1), EOS), torch.randint(4, 220, (24, 7))], 1)
-    expected = theirs(input_ids=right, attention_mask=right.ne(PAD), decoder_input_ids=previous).logits
+    expected = reference(input_ids=right, attention_mask=right.ne(PAD), decoder_input_ids=previous).logits
     stock = tmp_path / "exported/model.pt"
     assert subcommands.main(["export", str(run), "--to", "fairseq", *PAIR, "--output", str(stock.parent)]) == 0
     for checkpoint, folder in ((run / "checkpoints/checkpoint_last.pt", run / "data-bin"), (stock, stock.parent)):
-        computed = logits(checkpoint, folder, left, previous)
+        computed = logits(checkpoint, folder, source, previous)
         assert_close(computed, expected, atol=1e-5, rtol=0)
         assert_close(computed.log_softmax(-1), expected.log_softmax(-1), atol=1e-5, rtol=0)
     state = torch.load(stock, weights_only=True)
     state["model"] = {name: weight for name, weight in state["model"].items() if not name.endswith("version")}
     torch.save(state, stock)
-    assert (logits(stock, stock.parent, left, previous) - expected).abs().max() > 1
+    assert (logits(stock, stock.parent, source, previous) - expected).abs().max() > 1
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -98,11 +98,11 @@ def test_hypotheses_are_those_of_transformers(imported: Imported, beam: int, mon
     loaded = load(imported.run).loaded(SearchOptions())
     tag = imported.tokenizer.get_lang_id("fr")
     generator = SequenceGenerator(loaded.models, loaded.task.target_dictionary, beam, max_len_b=LONGEST, min_len=0)
-    left, right = padded(imported.tokenizer(m2m100.lines(380)).input_ids)
-    sample = {"net_input": {"src_tokens": left, "src_lengths": left.ne(PAD).sum(1)}}
+    source, right = padded(imported.tokenizer(m2m100.lines(380)).input_ids)
+    sample = {"net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(1)}}
     beams = generator.generate([], sample, prefix_tokens=torch.full((380, 1), tag))
     options = {"num_beams": beam, "max_new_tokens": LONGEST, "early_stopping": beam > 1, "forced_bos_token_id": tag}
-    rows = imported.theirs.generate(input_ids=right, attention_mask=right.ne(PAD), **options)
+    rows = imported.reference.generate(input_ids=right, attention_mask=right.ne(PAD), **options)
     equal = 0
     for best, row in zip(beams, rows.tolist(), strict=True):
         expected = [number for number in row[1:] if number != PAD]
@@ -116,11 +116,11 @@ def test_text_is_read_and_written_as_by_transformers(imported: Imported) -> None
     lines = ["Ω abc", "a  b", *m2m100.lines(30)]
     batch = imported.tokenizer(lines, return_tensors="pt", padding=True)
     tag = imported.tokenizer.get_lang_id("fr")
-    rows = imported.theirs.generate(**batch, num_beams=1, forced_bos_token_id=tag, max_new_tokens=LONGEST)
+    rows = imported.reference.generate(**batch, num_beams=1, forced_bos_token_id=tag, max_new_tokens=LONGEST)
     written = [[number for number in row if number not in (PAD, EOS, tag)] for row in rows.tolist()]
     texts = load(imported.run).translate([*lines, ""], beam=1, max_len_b=LONGEST)
-    known = imported.theirs.config.vocab_size - m2m100.FILLERS
-    pairs = [(text, row) for text, row in zip(texts, written, strict=False) if max(row, default=0) < known]
+    named = imported.reference.config.vocab_size - m2m100.FILLERS
+    pairs = [(text, row) for text, row in zip(texts, written, strict=False) if max(row, default=0) < named]
     assert [text for text, _ in pairs] == [imported.tokenizer.decode(row) for _, row in pairs]
     assert len({text for text, _ in pairs}) > 10
     assert texts[-1] == ""
@@ -185,7 +185,7 @@ def test_a_pair_of_the_models_languages_is_needed(
 
 def test_every_row_has_the_word_of_transformers(imported: Imported) -> None:
     words = data.Dictionary.load(str(imported.run / "data-bin/dict.fr.txt"))
-    rows = imported.theirs.config.vocab_size
+    rows = imported.reference.config.vocab_size
     assert len(words) == rows
     named = rows - m2m100.FILLERS
     assert words.symbols[:named] == imported.tokenizer.convert_ids_to_tokens(range(named))
@@ -203,8 +203,8 @@ def test_nllbs_rows_are_those_of_its_tokenizer(imported: Imported, tmp_path: Pat
     words = data.Dictionary.load(str(tmp_path / "run/data-bin/dict.eng_Latn.txt"))
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").unlink()
-    theirs = NllbTokenizer.from_pretrained(folder)
-    assert words.symbols[4:121] == theirs.convert_ids_to_tokens(range(4, 121))
+    reference = NllbTokenizer.from_pretrained(folder)
+    assert words.symbols[4:121] == reference.convert_ids_to_tokens(range(4, 121))
     assert words.symbols[121:125] == ["__ace_Arab__", "__eng_Latn__", "__zho_Hant__", "madeupword124"]
 
 

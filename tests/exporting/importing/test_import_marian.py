@@ -74,35 +74,37 @@ class Both:
         self.hub = MarianMTModel.from_pretrained(folder, dtype=torch.float32).eval()
         self.run = loaded_model.load("run", run / "checkpoints" / "checkpoint_last.pt", inspection.build).model
         files = ["vocab.json", "target_vocab.json" if (folder / "target_vocab.json").exists() else "vocab.json"]
-        self.theirs = [json.loads((folder / name).read_text()) for name in files]
+        self.hub_words = [json.loads((folder / name).read_text()) for name in files]
         self.words = [dictionary(run / "data-bin" / f"dict.{language}.txt") for language in ("en", "de")]
 
     def draw(self, side: int, number: int, seed: int) -> list[list[str]]:
         """Sentences of 0 to 9 words, whose end symbol is left out."""
         chance = torch.Generator().manual_seed(seed)
-        words = [word for word in self.theirs[side] if word not in ("</s>", "<pad>")]
+        words = [word for word in self.hub_words[side] if word not in ("</s>", "<pad>")]
         lengths = torch.randint(0, 10, (number,), generator=chance).tolist()
         return [[words[i] for i in torch.randint(len(words), (n,), generator=chance)] for n in lengths]
 
     def ids(self, side: int, sentences: list[list[str]]) -> tuple[Tensor, Tensor]:
         """Numbers of transformers, padded on the right, and of fairseq, padded on the left in the source."""
-        theirs, ours = self.theirs[side], self.words[side]
-        rows = [torch.tensor([*(theirs[word] for word in each), 0]) for each in sentences]
-        own = [torch.tensor([*(ours.index(word) for word in each), END]) for each in sentences]
-        padded = pad_sequence(own if side else [row.flip(0) for row in own], True, PAD)
-        return pad_sequence(rows, True, theirs["<pad>"]), padded if side else padded.flip(1)
+        hub_words, run_words = self.hub_words[side], self.words[side]
+        rows = [torch.tensor([*(hub_words[word] for word in each), 0]) for each in sentences]
+        numbers = [torch.tensor([*(run_words.index(word) for word in each), END]) for each in sentences]
+        padded = pad_sequence(numbers if side else [row.flip(0) for row in numbers], True, PAD)
+        return pad_sequence(rows, True, hub_words["<pad>"]), padded if side else padded.flip(1)
 
     def log_probabilities(self) -> tuple[Tensor, Tensor]:
         """Teacher-forced logits, then log-probabilities, of the words that both have: tokens x 2V."""
-        (theirs, ours), (read, written) = self.ids(0, self.draw(0, 24, 1)), self.ids(1, self.draw(1, 24, 2))
-        start, real = self.theirs[1]["<pad>"], written.ne(PAD)
+        (hub_ids, run_ids), (read, written) = self.ids(0, self.draw(0, 24, 1)), self.ids(1, self.draw(1, 24, 2))
+        start, real = self.hub_words[1]["<pad>"], written.ne(PAD)
         feed = torch.cat([torch.full((24, 1), start), read[:, :-1]], 1)
-        own = torch.cat([torch.full((24, 1), END), written[:, :-1]], 1)
+        previous = torch.cat([torch.full((24, 1), END), written[:, :-1]], 1)
         with torch.no_grad():
-            expected = self.hub(input_ids=theirs, attention_mask=theirs.ne(start), decoder_input_ids=feed).logits[real]
-            logits = self.run(ours, None, own)[0][real]
-        columns = [self.words[1].index(word) for word in self.theirs[1]]
-        numbers = list(self.theirs[1].values())
+            expected = self.hub(input_ids=hub_ids, attention_mask=hub_ids.ne(start), decoder_input_ids=feed).logits[
+                real
+            ]
+            logits = self.run(run_ids, None, previous)[0][real]
+        columns = [self.words[1].index(word) for word in self.hub_words[1]]
+        numbers = list(self.hub_words[1].values())
         pairs = ((logits, columns), (expected, numbers))
         results = [torch.cat([each[:, at], each.log_softmax(1)[:, at]], 1) for each, at in pairs]
         return results[0], results[1]
@@ -143,15 +145,15 @@ def test_each_correction_is_needed(
 @pytest.mark.parametrize("beam", [1, 4])
 def test_two_hundred_hypotheses_are_those_of_transformers(beam: int, hub: Callable[..., Path], tmp_path: Path) -> None:
     both = Both(hub("shared"), imported(hub("shared"), tmp_path / "run"))
-    theirs, ours = both.ids(0, both.draw(0, 280, 3))
-    pad = both.theirs[0]["<pad>"]
+    hub_ids, run_ids = both.ids(0, both.draw(0, 280, 3))
+    pad = both.hub_words[0]["<pad>"]
     search = {"num_beams": beam, "early_stopping": beam > 1, "min_new_tokens": 1, "max_new_tokens": LONGEST}
-    rows = both.hub.generate(input_ids=theirs, attention_mask=theirs.ne(pad), bad_words_ids=[[pad]], **search)
-    names = {number: word for word, number in both.theirs[1].items()}
+    rows = both.hub.generate(input_ids=hub_ids, attention_mask=hub_ids.ne(pad), bad_words_ids=[[pad]], **search)
+    names = {number: word for word, number in both.hub_words[1].items()}
     expected = [[names[number] for number in row[1:] if number != pad] for row in rows.tolist()]
     generator = SequenceGenerator([both.run], both.words[1], beam_size=beam, max_len_b=LONGEST - 2)
-    lengths = ours.ne(PAD).sum(1)
-    beams = generator.generate([], {"net_input": {"src_tokens": ours, "src_lengths": lengths}})
+    lengths = run_ids.ne(PAD).sum(1)
+    beams = generator.generate([], {"net_input": {"src_tokens": run_ids, "src_lengths": lengths}})
     actual = [[both.words[1][number] for number in best[0]["tokens"].tolist()] for best in beams]
     # At the limit the end costs nothing in transformers, and its own probability in fairseq
     ended = [pair for pair in zip(actual, expected, strict=True) if len(pair[1]) < LONGEST - 1][:200]
@@ -178,8 +180,8 @@ def test_text_is_translated_as_by_transformers_and_after_an_export(hub: Callable
     assert subcommands.main(["export", str(run), "--to", "huggingface", "--output", str(exported)]) == 0
     assert "license: cc-by-4.0\n" in (exported / "README.md").read_text()
     for each in (folder, exported):
-        tokenizer, theirs = AutoTokenizer.from_pretrained(each), MarianMTModel.from_pretrained(each)
-        rows = theirs.generate(**tokenizer(lines, return_tensors="pt", padding=True), min_new_tokens=1, **greedy)
+        tokenizer, reference = AutoTokenizer.from_pretrained(each), MarianMTModel.from_pretrained(each)
+        rows = reference.generate(**tokenizer(lines, return_tensors="pt", padding=True), min_new_tokens=1, **greedy)
         texts = tokenizer.batch_decode(rows, skip_special_tokens=True)
         assert [texts[number] for number in ended] == [hypotheses[number].text for number in ended]
 

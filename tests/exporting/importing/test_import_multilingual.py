@@ -40,11 +40,11 @@ def copied(folder: Path, to: Path, state: dict[str, Any]) -> Path:
 
 @pytest.mark.parametrize("form", ["args", "cfg"])
 def test_both_forms_become_the_weights_and_words_of_transformers(form: str, folder: Path, tmp_path: Path) -> None:
-    theirs = M2M100ForConditionalGeneration.from_pretrained(folder / "hub")
-    source = copied(folder, tmp_path / "source", m2m100.fairseq_state(theirs, LANGUAGES, form))
+    reference = M2M100ForConditionalGeneration.from_pretrained(folder / "hub")
+    source = copied(folder, tmp_path / "source", m2m100.fairseq_state(reference, LANGUAGES, form))
     run = python_api.import_model(source, output=tmp_path / "run")
     weights = torch.load(run / "checkpoints/checkpoint_last.pt", weights_only=False)["model"]
-    expected = theirs.state_dict()
+    expected = reference.state_dict()
     assert torch.equal(weights["encoder.embed_tokens.weight"], expected["model.shared.weight"])
     layers = [name for name in weights if ".layer" in name]
     assert len(layers) == 2 * 16 + 3 * 26 + 4
@@ -55,9 +55,9 @@ def test_both_forms_become_the_weights_and_words_of_transformers(form: str, fold
 
 
 def test_fairseqs_own_task_decodes_a_checkpoint_through_the_safe_reader(folder: Path, tmp_path: Path) -> None:
-    theirs = M2M100ForConditionalGeneration.from_pretrained(folder / "hub")
+    reference = M2M100ForConditionalGeneration.from_pretrained(folder / "hub")
     words = python_api.import_model(folder, output=tmp_path / "run") / "data-bin/dict.mul.txt"
-    state = {**m2m100.fairseq_state(theirs, LANGUAGES, "args"), "task_state": {}}
+    state = {**m2m100.fairseq_state(reference, LANGUAGES, "args"), "task_state": {}}
     torch.save(state, tmp_path / "model.pt")
     pair = {"data": str(words.parent), "source_lang": "en", "target_lang": "fr", "fixed_dictionary": str(words)}
     models, _, task = checkpoint_utils.load_model_ensemble_and_task([str(tmp_path / "model.pt")], pair)
@@ -65,7 +65,7 @@ def test_fairseqs_own_task_decodes_a_checkpoint_through_the_safe_reader(folder: 
     sample = {"net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(1)}}
     generation = argparse.Namespace(beam=1, max_len_b=LONGEST, keep_inference_langtok=True)
     beams = task.inference_step(task.build_generator(models, generation), models, sample)
-    rows = theirs.generate(input_ids=source, num_beams=1, forced_bos_token_id=122, max_new_tokens=LONGEST)
+    rows = reference.generate(input_ids=source, num_beams=1, forced_bos_token_id=122, max_new_tokens=LONGEST)
     expected = [[number for number in row[1:] if number != PAD] for row in rows.tolist()]
     assert [beam[0]["tokens"][:LONGEST].tolist() for beam in beams] == expected
 
@@ -84,8 +84,8 @@ def test_fairseqs_own_task_decodes_a_checkpoint_through_the_safe_reader(folder: 
 def test_a_checkpoint_of_another_kind_is_refused(
     folder: Path, changes: dict[str, object], message: str, tmp_path: Path
 ) -> None:
-    theirs = M2M100ForConditionalGeneration.from_pretrained(folder / "hub")
-    state = m2m100.fairseq_state(theirs, LANGUAGES, "args")
+    reference = M2M100ForConditionalGeneration.from_pretrained(folder / "hub")
+    state = m2m100.fairseq_state(reference, LANGUAGES, "args")
     vars(state["args"]).update(changes)
     source = copied(folder, tmp_path / "source", state)
     with pytest.raises(UserError, match=message):

@@ -51,7 +51,7 @@ def test_recorded_steps_find_what_fairseqs_search_finds(family: str) -> None:
 
 
 def test_a_forced_first_word_is_recorded() -> None:
-    """Of two batches of the same sizes, so that a word that was recorded as a number would be seen."""
+    """Return two batches of the same sizes, so that a word that was recorded as a number would be seen."""
     model = searchable("realformer")
     searches = recording(model)
     for sample, words in ((sources(3, 6), [5, 6, 5]), (sources(4, 5, seed=2), [9, 4, 7, 8])):
