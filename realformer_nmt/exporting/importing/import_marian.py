@@ -80,14 +80,14 @@ def read(folder: HubFolder, _: tuple[str, str]) -> ImportedModel:
 
 def vocabulary(folder: HubFolder, name: str, end: int) -> list[str]:
     """Return the subwords of a vocabulary; refuse one without Marian's symbols."""
-    subwords = folder.subwords(name)
-    numbers = {symbol: subwords.index(symbol) for symbol in SYMBOLS if symbol in subwords}
+    entries = folder.subwords(name)
+    numbers = {symbol: entries.index(symbol) for symbol in SYMBOLS if symbol in entries}
     if not {*SYMBOLS[1:]} <= numbers.keys() or numbers["</s>"] != end:
         raise UserError(
-            f"{folder.path / name} has {numbers} among its {len(subwords)} subwords; a Marian vocabulary has "
+            f"{folder.path / name} has {numbers} among its {len(entries)} subwords; a Marian vocabulary has "
             f"{', '.join(SYMBOLS[1:])}, and </s> as eos_token_id in {CONFIG}, {end}"
         )
-    return subwords
+    return entries
 
 
 def listed(words: Sequence[str]) -> list[str]:

@@ -95,10 +95,10 @@ class MarianWeights:
         }
 
 
-def order(subwords: Sequence[str]) -> list[int]:
-    """Return the numbers of a vocabulary's subwords in the order of fairseq's dictionary."""
-    special = [subwords.index(symbol) if symbol in subwords else ABSENT for symbol in SYMBOLS]
-    return [*special, *(number for number, word in enumerate(subwords) if word not in SYMBOLS)]
+def order(entries: Sequence[str]) -> list[int]:
+    """Return the numbers of a vocabulary's entries in the order of fairseq's dictionary."""
+    special = [entries.index(symbol) if symbol in entries else ABSENT for symbol in SYMBOLS]
+    return [*special, *(number for number, word in enumerate(entries) if word not in SYMBOLS)]
 
 
 def reordered(rows: Tensor, words: Sequence[str], absent: float = 0.0) -> Tensor:

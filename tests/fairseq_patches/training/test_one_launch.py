@@ -66,7 +66,7 @@ def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
 def test_which_trainings_record(
     changes: dict[str, Any], obstacle: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The log names what hinders recording, in trainings whose batches have few shapes."""
+    """The log names the obstacle, in trainings whose batches have few shapes."""
     with caplog.at_level(logging.INFO):
         assert one_launch.can_record(trainer(**changes)) is (obstacle is None)
     assert [record.message for record in caplog.records] == (
