@@ -9,7 +9,7 @@ from programs.program import REPOSITORY
 MOST = {
     "functions that take a Namespace": 3,  # where a command begins
     "untyped tables": 1,  # the options of a request, to build another with
-    "options of the commands": 183,
+    "options of the commands": 189,
     "argument parsers": 1,
     "searches in argv": 0,
     "files in the largest room": 17,
@@ -22,13 +22,13 @@ MOST = {
     "banned names beside the package": 0,
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
-    "lines of the package": 34_350,
-    "lines of tests": 36_550,
+    "lines of the package": 36_550,
+    "lines of tests": 38_500,
     "lines of reliability": 3_150,
-    "lines of benchmarks": 2_160,
+    "lines of benchmarks": 2_360,
     "lines of tools": 505,
-    "lines of tools/authors_code": 1_890,
-    "lines of docs/results/scripts": 1_335,
+    "lines of tools/authors_code": 2_090,
+    "lines of docs/results/scripts": 1_570,
     "megabytes of docs/results": 3.0,
 }
 CASES = 7_650  # of the whole suite, without those that `make reliability` and `make stock` run
