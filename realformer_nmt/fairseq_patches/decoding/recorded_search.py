@@ -86,8 +86,8 @@ SEARCHES: WeakKeyDictionary[Decoder, RecordedSearches | None] = WeakKeyDictionar
 
 
 def searches_of(decoder: Decoder) -> RecordedSearches | None:
-    """Return the recorded searches of a decoder, if it is on a device that records."""
-    if decoder not in SEARCHES and decoder.embed_tokens.weight.is_cuda and os.environ.get(VARIABLE, "1") != "0":
+    """Return the recorded searches of a decoder, if it is on a device that records, and the user wants it."""
+    if decoder not in SEARCHES and decoder.embed_tokens.weight.is_cuda and os.environ.get(VARIABLE) == "1":
         SEARCHES[decoder] = RecordedSearches(CudaRecorder())
     return SEARCHES.get(decoder)
 

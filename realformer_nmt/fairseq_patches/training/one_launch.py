@@ -13,7 +13,7 @@ from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.training.recorded_steps import CudaRecorder, ModelInTraining, RecordedSteps
 
 logger = logging.getLogger(__name__)
-VARIABLE = "REALFORMER_NMT_GRAPHS"  # 0 turns recording off
+VARIABLE = "REALFORMER_NMT_GRAPHS"  # 0 turns recording off in training, 1 on in decoding
 
 
 @patch(Trainer, "__init__")

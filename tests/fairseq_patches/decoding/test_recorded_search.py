@@ -2,6 +2,7 @@
 
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tiny_models.tiny import dictionary
 from realformer_nmt.fairseq_patches.decoding import recorded_search
 from realformer_nmt.fairseq_patches.decoding.recorded_search import SEARCHES, RecordedSearches, rung
 from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
+from realformer_nmt.fairseq_patches.training.one_launch import VARIABLE
 from realformer_nmt.kernels.native.library import HIDDEN
 
 Model = Any
@@ -92,6 +94,16 @@ def test_nothing_is_recorded_on_a_cpu() -> None:
     model = searchable("post_ln")
     generate(model, sources(2, 4), beam_size=2, max_len_b=3)
     assert model.decoder not in SEARCHES
+
+
+def test_on_a_gpu_searches_are_recorded_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OnGpu:
+        embed_tokens = SimpleNamespace(weight=SimpleNamespace(is_cuda=True))
+
+    decoder: Any = OnGpu()
+    assert recorded_search.searches_of(decoder) is None
+    monkeypatch.setenv(VARIABLE, "1")
+    assert recorded_search.searches_of(decoder)
 
 
 def test_a_search_that_cannot_be_recorded_runs(caplog: pytest.LogCaptureFixture) -> None:
