@@ -9,7 +9,6 @@ from realformer_nmt.model.attention.attention import Attended, CrossAttention, S
 from realformer_nmt.model.attention.attention_pattern import FULL, PATTERNS, Pattern
 from realformer_nmt.model.attention.cache import CrossCache, SelfCache
 from realformer_nmt.model.attention.carry import CARRIES, Carried
-from realformer_nmt.model.attention.depth_pairs import NoPair
 from realformer_nmt.model.attention.heads import HEADS
 from realformer_nmt.model.attention.relative_positions import NONE, Positions, positions
 from realformer_nmt.model.attention.scores import build_source, memory_option
@@ -79,7 +78,7 @@ class Layer(nn.Module):
         self.final_layer_norm = topology.norm(self.place(self.sublayers - 1))
         self.ffn_shortcut = self.shortcut(self.sublayers - 1)
         is_last = self.depth == self.stack.layers
-        self.ffn_pair = NoPair() if is_last else self.carry.feed_forward_pair(width, heads)
+        self.ffn_pair = None if is_last else self.carry.feed_forward_pair(width, heads)
 
     @property
     def scaling(self) -> Scaling:
@@ -107,7 +106,9 @@ class Layer(nn.Module):
         x = topology.read(stream, norm, place)
         hidden = self.activation_dropout_module(self.fc1(x))
         branch = self.dropout_module(self.fc2(self.hidden_norm(hidden)))
-        return topology.write(stream, branch, self.ffn_shortcut, norm, place), self.ffn_pair(x, carried)
+        if self.ffn_pair is not None:
+            carried = self.ffn_pair(x, carried)
+        return topology.write(stream, branch, self.ffn_shortcut, norm, place), carried
 
 
 class EncoderLayer(Layer):

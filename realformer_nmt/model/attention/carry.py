@@ -6,9 +6,9 @@ when values are projected, which for encoder-decoder attention in beam search is
 
 from collections.abc import Sequence
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from realformer_nmt.model.attention.depth_pairs import FeedForwardPair, NoPair, Pair
+from realformer_nmt.model.attention.depth_pairs import FeedForwardPair, Pair
 from realformer_nmt.model.attention.score_source import NoScores, ScoreSource
 
 Carried = tuple[Tensor, ...]
@@ -41,9 +41,9 @@ class Carry:
         """Return the pairs of the layers below that each query sees at its own position, beside its layer's keys."""
         return ()
 
-    def feed_forward_pair(self, _width: int, _heads: int) -> nn.Module:
+    def feed_forward_pair(self, _width: int, _heads: int) -> FeedForwardPair | None:
         """Return the module that adds what is carried of a feed-forward block's input, of a layer below another."""
-        return NoPair()
+        return None
 
     def scores(self, raw: Tensor, carried: Carried, _depth: int) -> tuple[Tensor, Carried]:
         """Return the logits, for this layer's raw scores, B or 1 x H x T x S, and what is carried."""
@@ -179,7 +179,7 @@ class DepthAndFeedForwardPairs(DepthPairs):
     The default of the paper's models; from the paper, as its code has no such pairs yet.
     """
 
-    def feed_forward_pair(self, width: int, heads: int) -> nn.Module:
+    def feed_forward_pair(self, width: int, heads: int) -> FeedForwardPair:
         return FeedForwardPair(width, heads)
 
 

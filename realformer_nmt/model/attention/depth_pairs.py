@@ -36,13 +36,6 @@ def mix(seen: KeysValues, below: Sequence[OwnPosition], weights: Tensor) -> Tens
     return heads
 
 
-class NoPair(nn.Module):
-    """The step behind the input of a feed-forward block: nothing is carried of it."""
-
-    def forward(self, _x: Tensor, carried: Pair) -> Pair:
-        return carried
-
-
 class FeedForwardPair(nn.Module):
     """A value and a key of a feed-forward block's input, for the layers above: (V, K) = W x, heads apart."""
 

@@ -44,7 +44,8 @@ class ChainedAttention(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, of_heads: Tensor, of_total: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, mask, keep = ctx.saved_tensors
-        total, ctx.total = ctx.total, None
+        total = total_again(ctx) if ctx.total is None else ctx.total
+        ctx.total = None
         shares = probabilities(total, mask, ctx.divisor)
         if isinstance(ctx.below, type(ctx)):
             ctx.below.total = add_scores(total, query, key, -1, out=total)
@@ -58,6 +59,14 @@ class ChainedAttention(torch.autograd.Function):
 
 
 attend_in_chain: Callable[..., tuple[Tensor, Tensor]] = ChainedAttention.apply
+
+
+def total_again(ctx: Any) -> Tensor:
+    """Sum the scores of this layer and of those below, where backward has not been through the layer above."""
+    query, key, *_ = ctx.saved_tensors
+    if ctx.below is None:
+        return first_total(query, key)
+    return add_scores(total_again(ctx.below), query, key, 1)
 
 
 def probabilities(total: Tensor, mask: Tensor | None, divisor: int) -> Tensor:

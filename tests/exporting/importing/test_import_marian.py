@@ -129,7 +129,7 @@ CONTROLS: dict[str, tuple[Any, str, Any]] = {
     "the end symbol's own row": (marian_weights, "END", 0),
     "no bias": (marian_weights, "BIAS", "absent"),
     "<s> not hidden": (marian_weights, "HIDDEN", 0.0),
-    "relu for swish": (import_marian, "OURS", {"swish": "relu"}),
+    "relu for swish": (import_marian, "FROM_MARIAN", {"swish": "relu"}),
 }
 
 
