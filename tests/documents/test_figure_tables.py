@@ -109,6 +109,9 @@ TABLES = {
     ],
     **{("results/gpu_on_paper.md", f"### {size}\n"): [on_paper(size)] for size in SIZES},
     ("performance.md", "**Larger models**"): [on_gpu(False), on_gpu(True)],
+    ("importing.md", "(results/imported_speed.json)"): [
+        Rows("imported_speed", "| {0[sentences]} | {0[engine]} | {0[as fast]} |", itemgetter("sentences", "engine"))
+    ],
     ("performance.md", "(results/score_chain.json)"): [Rows("score_chain", CHAIN)],
     ("corpora.md", "(results/binarising.json)"): [
         Rows("binarising", f"{BINARISED}{{1[seconds]}} s, {{1[megabytes]}} MB |", itemgetter("pairs"), of_fairseq),
