@@ -15,7 +15,7 @@ from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
-from realformer_nmt.corpora.subwords.subword_methods import METHODS
+from realformer_nmt.corpora.subwords.subword_methods import METHODS, SOURCE_MODEL, TAGS, TARGET_MODEL
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins import subsets
 
@@ -45,6 +45,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     with (folder / "text").open() as text, (folder / "bpe.codes").open("w") as codes:
         learn_bpe(text, codes, 10)
+    for name in (SOURCE_MODEL, TARGET_MODEL):
+        shutil.copy(folder / "sentencepiece.model", folder / name)
+    (folder / TAGS).touch()
     return folder
 
 

@@ -6,7 +6,7 @@ import pytest
 from pages.serving_client import Client, serving
 
 TEXT = '{"texts": ["a"], '
-FIELDS = "model, texts, beam, nbest, lenpen, max_len_a, max_len_b, alignments"
+FIELDS = "model, texts, split_sentences, beam, nbest, lenpen, max_len_a, max_len_b, alignments"
 UNREADABLE = (
     "POST /translate: the body cannot be read: send JSON in UTF-8, without deep nesting and without numbers of "
     "thousands of digits"

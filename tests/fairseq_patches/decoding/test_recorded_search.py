@@ -102,6 +102,7 @@ def test_on_a_gpu_searches_are_recorded_on_request(monkeypatch: pytest.MonkeyPat
 
     decoder: Any = OnGpu()
     assert recorded_search.searches_of(decoder) is None
+    monkeypatch.setattr(recorded_search, "CudaRecorder", StandInRecorder)
     monkeypatch.setenv(VARIABLE, "1")
     assert recorded_search.searches_of(decoder)
 
