@@ -29,8 +29,10 @@ def compare(root: Path, data: Path) -> None:
     call = (grid, "--folder", folder, "--jobs", 2)
     first = comparisons.start(*call)
     wait_for(lambda: len(list(folder.glob("cells/*/checkpoints"))) == 2, lambda: first.poll() is not None)
+    signal_all(folder, signal.SIGSTOP)  # so that no cell ends between this status and the interruption
     seen: dict[str, Any] = {"status": status(call)}
     first.send_signal(signal.SIGINT)
+    signal_all(folder, signal.SIGCONT)
     seen |= {"interrupted": outcome(first), "processes": comparisons.processes_of(folder), "status_then": status(call)}
     argv = [*commands.OURS, "compare", *map(str, call), "--gpus", "0"]
     with ThreadPoolExecutor() as beside:
@@ -47,6 +49,12 @@ def status(call: tuple[object, ...]) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(["compare", *map(str, call), "--status"]) == 0
     return output.getvalue()
+
+
+def signal_all(folder: Path, number: int) -> None:
+    for pid in comparisons.processes_of(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def wait_for(happened: Callable[[], Any], has_ended: Callable[[], bool]) -> None:
