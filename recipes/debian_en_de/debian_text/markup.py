@@ -28,7 +28,7 @@ class BlockParser(HTMLParser):
             self.blocks.append(Block("/".join(self.open[-2:]), text))
         self.text = ""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+    def handle_starttag(self, tag: str, _: list[tuple[str, str | None]]) -> None:
         self.codes += bool(CODE.fullmatch(tag))
         if BLOCKS.fullmatch(tag):
             self.end_block()
