@@ -73,12 +73,11 @@ class StaticSearch:
         yield from self.decoding.tensors()
 
     def begin(self, batch: EncodedBatch) -> None:
-        """Start with a batch; rows that it does not fill see the same zeros everywhere, and are finished."""
+        """Start with a batch; rows that it does not fill are of padding alone, and finished."""
         sentences, source, _ = batch.memory.shape
         self.lineage.clear()
         self.memory.zero_()[:sentences, :source] = batch.memory
         self.padding.fill_(True)[:sentences, :source] = batch.padding
-        self.padding[sentences:] = False
         self.limit.fill_(batch.limit)
         self.word.fill_(batch.start)
         self.sum.fill_(-torch.inf)[:, 0] = 0  # all beams of a sentence are the same at first

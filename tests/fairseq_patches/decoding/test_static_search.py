@@ -34,7 +34,9 @@ def search(model: Model, sample: dict[str, Any], beam_size: int = 4, **options: 
     static.first_step(model.decoder)
     for _ in range(LIMIT):
         static.step(model.decoder)
-    return static.hypotheses(sentences)
+    hypotheses = static.hypotheses(sentences)
+    assert static.is_over() is all(len(beams) == beam_size for beams in hypotheses)
+    return hypotheses
 
 
 @pytest.mark.parametrize(("family", "rules"), [*(("pre_ln", rules) for rules in RULES), ("realformer", "four")])
