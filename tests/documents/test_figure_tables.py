@@ -96,6 +96,7 @@ TABLES = {
     ("results/speed.md", "(engines_xeon.json)"): [speeds("engines_xeon")],
     ("results/speed.md", "(families.json)"): [families("families")],
     ("results/speed.md", "(families_more.json)"): [families("families_more")],
+    ("results/speed.md", "(families_successors.json)"): [families("families_successors")],
     ("results/speed.md", "(bf16_training.json)"): [bf16("bf16_training", 2)],
     ("results/speed.md", "(bf16_training_xeon.json)"): [bf16("bf16_training_xeon", 4)],
     ("results/serving.md", "\n"): [Rows("serving", SERVING)],

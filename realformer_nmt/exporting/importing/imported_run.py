@@ -26,6 +26,7 @@ from realformer_nmt.exporting.fairseq_checkpoint import checkpoint
 from realformer_nmt.exporting.importing.hub_folder import HubFolder
 from realformer_nmt.exporting.loaded_run import IMPORTED, ConversionRecord
 from realformer_nmt.fairseq_patches.data.dictionary_checks import fingerprint
+from realformer_nmt.kernels.precision import EXACT
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import FAMILIES, Preset
 
@@ -89,7 +90,8 @@ class ImportedModel:
 def write(model: ImportedModel, folder: HubFolder, languages: tuple[str, str], output: Path) -> None:
     """Fill the folder of a run: a checkpoint, dictionaries, subwords, a card, and a protocol to train on by."""
     check_languages(folder.path, model.languages)
-    options: Options = {"_name": model.arch, **FAMILIES[model.arch], **model.options}
+    named = {"_name": model.arch, "decoding_precision": EXACT}  # fairseq overrides options that a checkpoint has
+    options: Options = {**named, **FAMILIES[model.arch], **model.options}
     versions = {f"{side}.version": torch.tensor([3.0]) for side in SIDES}
     built = inspection.build(folder.path, options, {**model.weights, **versions})
     settings = {"model": folder.name, "licence": folder.licence()}

@@ -28,6 +28,7 @@ from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.exporting.importing import import_marian, marian_weights
+from realformer_nmt.kernels import precision
 from realformer_nmt.serving import translator
 
 PAIR = "sentencepiece_pair"
@@ -190,6 +191,32 @@ def test_text_is_translated_as_by_transformers_and_after_an_export(hub: Callable
     source = [[*each, "</s>"] for each in subwords]
     results = engine.translate_batch(source, beam_size=1, max_decoding_length=LONGEST, min_decoding_length=1)
     assert [results[n].hypotheses[0] for n in ended] == [hypotheses[n].pieces for n in ended]
+
+
+@pytest.mark.skipif("int8" not in precision.supported(), reason="the processor has no products in int8")
+def test_it_decodes_in_int8(hub: Callable[..., Path], tmp_path: Path) -> None:
+    model = translator.load(imported(hub("shared"), tmp_path / "run"), cpu=True)
+    line = tiny_marian.lines(1, 6)
+    exact, rounded = (next(model.stream(line, precision=each))[0].score for each in (precision.EXACT, "int8"))
+    assert rounded != exact
+    assert rounded == pytest.approx(exact, rel=0.1)
+
+
+def test_it_is_trained_on_by_the_commands_of_its_card(
+    hub: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a learning rate of zero its weights stay as they were."""
+    monkeypatch.chdir(tmp_path)
+    imported(hub("shared"), Path("RUN"))
+    for text in ("new.en", "new.de"):
+        Path(text).write_text("".join(f"{line}\n" for line in tiny_marian.lines(120, 5)))
+    card = Path("RUN/README.md").read_text().split("```")[1].replace("\\\n", "")
+    prepare, train = (line.split()[1:] for line in card.splitlines() if " --from " in line or " --like " in line)
+    assert subcommands.main([*prepare, "--quiet"]) == 0
+    still = ["--lr", "0", "--warmup-updates", "1"]
+    assert subcommands.main([*train, "--updates", "2", "--gpus", "0", "--", *still]) == 0
+    runs = [torch.load(f"{run}/checkpoints/checkpoint_last.pt", weights_only=False) for run in ("RUN", "tuned")]
+    torch.testing.assert_close(runs[1]["model"], runs[0]["model"], rtol=0, atol=0)
 
 
 def test_the_target_is_split_by_its_own_model(hub: Callable[..., Path], tmp_path: Path) -> None:

@@ -32,10 +32,12 @@ one_launch.CudaRecorder = StandInRecorder
 def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
     fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
+    """Nor does an update that overflows replace gradients: each shape is recorded once."""
     (tmp_path / "stand_in").mkdir()
     (tmp_path / "stand_in/__init__.py").write_text(STAND_IN)
     options = ("--arch", "realformer_tiny", "--share-all-embeddings", "--dropout", 0.1, "--criterion")
     options = (*options, "label_smoothed_cross_entropy_fused", "--optimizer", "radam", "--lr", 1e-3, "--cpu")
+    options = (*options, "--fp16", "--fp16-no-flatten-grads", "--fp16-init-scale", 2**20)
     options = (*options, "--num-batch-buckets", 4, "--max-tokens", 400, "--update-freq", 2, "--max-update", 16)
     logs = {}
     for name, plug_in in (("run", user_dir), ("recorded", tmp_path / "stand_in")):
@@ -43,7 +45,9 @@ def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
         done = fairseq("train", toy_corpus, "--user-dir", plug_in, *options, *folder, REALFORMER_NMT_NATIVE="0")
         assert done.returncode == 0, done.stderr
         logs[name] = done.stdout
-    assert len(re.findall("recorded the step of shape", logs["recorded"])) > 1
+    recorded = re.findall("recorded the step of shape (.*), the ", logs["recorded"])
+    assert len(recorded) == len(set(recorded)) > 1
+    assert all("gradient overflow detected" in log for log in logs.values())
     assert float(re.findall(r"\| train \| .*?\breplayed ([\d.]+)", logs["recorded"])[-1]) > 0.5
     assert "recorded the step" not in logs["run"]
     expected, weights = (load(tmp_path / name / "checkpoint_last.pt") for name in ("run", "recorded"))

@@ -99,7 +99,8 @@ def test_fp32_is_off_by_no_more_than_torchs_sums(rows: int, inputs: int, outputs
     outputs_of_both = product("fp32", weight, bias)(x), torch.nn.functional.linear(x, weight, bias)
     wrong, torchs = (error(each, x, weight, bias) for each in outputs_of_both)
     assert wrong.max() < 4e-7
-    assert wrong.mean() < (1 if rows > FEW else 3) * torchs.mean() + 1e-9
+    single = rows <= FEW or inputs == 1  # one product is no sum: chance says whose is rounded twice
+    assert wrong.mean() < (3 if single else 1) * torchs.mean() + 1e-9
 
 
 @needs("fp32")
