@@ -14,7 +14,7 @@ def launches(model: str) -> int:
     return number
 
 
-@pytest.mark.parametrize("family", ["post_ln", "pre_ln"])
+@pytest.mark.parametrize("family", ["post_ln", pytest.param("pre_ln", marks=pytest.mark.product)])
 def test_a_decoding_step_starts_no_more_than_stocks(family: str) -> None:
     # the device without values is registered for good, and other tests pin memory
     with multiprocessing.get_context("spawn").Pool(1) as process:

@@ -33,7 +33,9 @@ CASES: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-@pytest.mark.parametrize("case", ["shared", "learned", pytest.param("apart", marks=pytest.mark.product)])
+@pytest.mark.parametrize(
+    "case", ["shared", *(pytest.param(case, marks=pytest.mark.product) for case in ("learned", "apart"))]
+)
 def test_there_and_back(case: str, train: Compose, generate: Compose, tmp_path: Path) -> None:
     common, package, stock = CASES[case]
     last = {name: tmp_path / name / "checkpoint_last.pt" for name in ("stock", "ours", "trained", "returned")}

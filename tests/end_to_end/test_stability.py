@@ -51,7 +51,7 @@ def unigram_loss(text: str) -> float:
 @pytest.mark.parametrize(
     ("family", "learns", "within"),
     [
-        ("post_ln", False, 80),
+        ("post_ln", False, 50),
         ("realformer", True, 50),
         pytest.param("admin", True, 50, marks=pytest.mark.product),
         pytest.param("pre_ln", True, 50, marks=pytest.mark.product),

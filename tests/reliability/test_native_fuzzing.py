@@ -8,7 +8,10 @@ from reliability import native_build, native_fuzzing
 from reliability.native_odd import KNOWN
 from reliability.trainings import FailedError
 
-pytestmark = pytest.mark.skipif(native_build.sanitiser() is None, reason="gcc's sanitisers are not installed")
+pytestmark = [  # `make reliability`, since building takes most of a minute
+    pytest.mark.product,
+    pytest.mark.skipif(native_build.sanitiser() is None, reason="gcc's sanitisers are not installed"),
+]
 CHECK = "if (a->failed || !t->there || !memcmp(t->size, sizes, dimensions * sizeof *sizes)) return;"
 
 
@@ -20,7 +23,6 @@ def test_odd_calls_are_refused_and_others_return(tmp_path: Path) -> None:
     assert figures["computed"] > 50
 
 
-@pytest.mark.product
 def test_a_kernel_that_trusts_its_caller_is_found(tmp_path: Path) -> None:
     """Sizes are no longer compared."""
     sources = tmp_path / "native"

@@ -1,19 +1,10 @@
-"""A short soak, and whether a leak would be seen."""
-
-from pathlib import Path
+"""Whether the soak of `make reliability` would see a leak."""
 
 import pytest
 
 from reliability import soak, trainings
 
 STILL = [(update, 400.0, 12) for update in range(500, 2000, 10)]
-
-
-def test_a_short_training_keeps_its_memory_and_files(trial_corpus: Path, tmp_path: Path) -> None:
-    """It validates and saves eight times."""
-    figures = soak.watch(trial_corpus, tmp_path / "soak", updates=160, settled=60, slack=8.0, every=20)
-    assert figures["updates"] == 160
-    assert int(str(figures["looks"])) > 5
 
 
 def test_a_leak_is_seen() -> None:
