@@ -188,7 +188,7 @@ def test_the_report_is_there_and_its_table_agrees(compared: Path, record: dict[s
     for name in ("report.html", "table.md", "table.tex"):
         assert "failed (stuck)" in (compared / "runs" / name).read_text()
     page = (compared / "runs/report.html").read_text()
-    assert "RealFormer, Post-LN at 1 and 2-1 layers</h1>" in page
+    assert "realformer, post_ln at 1 and 2-1 layers</h1>" in page
     assert "<dd>Every family learns, except realformer at 1 and 2-1 layers" in page
     assert "failed (diverged)" in seen["again"]["out"]
 
