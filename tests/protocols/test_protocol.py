@@ -46,12 +46,10 @@ def test_the_command_is_the_papers(row: Row, tmp_path: Path, capsys: Any) -> Non
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
-def test_averaging_and_decoding_are_the_papers(row: Row, capsys: Any) -> None:
-    assert main(["protocol", row.protocol, "--corpus", row.corpus, "--layers", row.layers, "--options"]) == 0
-    averaging, decoding, seed = capsys.readouterr().out.splitlines()
-    assert seed == "1111"
-    assert averaging.split() == [f"--{row.average[0]}", str(row.average[1])]
-    assert flags(decoding.split()) == row.decoding
+def test_averaging_and_decoding_are_the_papers(row: Row) -> None:
+    protocol = load(row.protocol, row.corpus, row.layers)
+    assert protocol.averaging == [f"--{row.average[0]}", str(row.average[1])]
+    assert flags(protocol.decoding) == row.decoding
 
 
 def test_the_table_shows_the_arithmetic(capsys: Any) -> None:
