@@ -95,13 +95,6 @@ def test_a_diverged_model_has_its_evidence(compared: Path, record: dict[str, Any
     assert note["loss"] == ["nan"]
 
 
-def test_examples_are_of_the_hypotheses_in_their_order(compared: Path, record: dict[str, Any]) -> None:
-    for name in DONE:
-        hypotheses = (compared / "runs" / "cells" / name / "translation" / "hypotheses.txt").read_text().splitlines()
-        examples = [example["hypotheses"][name] for example in record["examples"]]
-        assert [hypotheses.index(text) for text in examples] == sorted(hypotheses.index(text) for text in examples)
-
-
 def test_each_test_set_has_its_table(compared: Path, record: dict[str, Any], toy_corpus: Path) -> None:
     """The table stands in results.json, in the spreadsheet and on the page, with the scores of its own hypotheses."""
     reference = toy_corpus.with_name("valid.tgt").read_text().splitlines()
@@ -158,16 +151,6 @@ def test_one_cell_runs_beside_a_comparison_that_runs_others(
     assert not (tmp_path / "runs/results.json").exists()
     assert main([*words, "post_ln-3-s1"]) == 1
     assert "post_ln-1-s1" in capsys.readouterr().err
-
-
-def test_a_subset_that_is_not_there_is_refused_before_any_training(
-    toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    grid = comparisons.write_grid(tmp_path, toy_corpus)
-    grid.write_text(grid.read_text().replace('"valid"]', '"test7"]').replace("references.valid", "references.test7"))
-    assert main(["compare", str(grid), "--folder", str(tmp_path / "runs"), "--gpus", "0"]) == 1
-    assert "holds no subset test7 in src: there are test, train, valid" in capsys.readouterr().err
-    assert not (tmp_path / "runs/cells").exists()
 
 
 def test_curves_hold_every_point_once(record: dict[str, Any]) -> None:
