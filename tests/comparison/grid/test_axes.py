@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from grids.sample_results import CellScore, Results, make_cell, rows, sample
-from lxml import html
 from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Named, folder_of
 from realformer_nmt.comparison.grid.grid import Grid, load
-from realformer_nmt.comparison.report import axis_plots, document, tables
+from realformer_nmt.comparison.report import axis_plots, tables
 from realformer_nmt.comparison.results import setting_differences
 
 PLAIN = 'families = ["pre_ln", "admin"]\nlayers = ["6"]\nprotocol = "small"\n'
@@ -142,13 +141,3 @@ def test_the_table_has_a_column_an_axis() -> None:
     assert {(line["lr"], line["updates"]) for line in lines} == {(str(lr), str(u)) for lr in LRS for u in UPDATES}
     assert "learning rate" in tables.markdown(results).splitlines()[0]
     assert "of the same depth, learning rate and updates." in tables.markdown(results)
-
-
-def test_the_page_says_where_a_row_stands() -> None:
-    results = gridded()
-    stuck = [cell for cell in results.cells if cell.state == "stuck"]
-    page = html.fromstring(document.page(replace(results, cells=stuck)))
-    heads = page.xpath("//div[contains(@class, 'pane-0')]//tr[@class='depth']//span/text()")
-    assert heads == [f"6 layers, lr {lr:g}, updates {updates}" for lr in LRS for updates in UPDATES]
-    titles = page.xpath("//h2/text()")
-    assert {"sacreBLEU against learning rate", "sacreBLEU against updates"} <= set(titles)
