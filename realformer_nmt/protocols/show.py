@@ -1,4 +1,4 @@
-"""`realformer-nmt protocol NAME`: what a protocol says, as a table or as options for the next commands."""
+"""`realformer-nmt protocol NAME`: what a protocol says, as a table."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,7 +16,7 @@ from realformer_nmt.tasks import TASKS
 
 @dataclass(frozen=True, kw_only=True)
 class ProtocolRequest(Request):
-    """Show a protocol, or the options that it gives to `realformer-nmt average` and `translate`."""
+    """Show a protocol: its batch, its length, its flags, and the options that `average` and `translate` get."""
 
     subcommand: ClassVar[str] = "protocol"
     examples: ClassVar[str] = "example: realformer-nmt protocol realformer --corpus wmt14_en_fr --layers 60-12"
@@ -24,16 +24,9 @@ class ProtocolRequest(Request):
     protocol: str = argument(f"{', '.join(shipped())}, or your own FILE.toml")
     corpus: str | None = option("show the settings for this corpus, a name or FILE.toml", None, metavar="CORPUS")
     layers: str | None = option("show the settings for this depth", None, metavar="N|N-M")
-    options: bool = option("print lines for a script: options of average, options of translate, the seed", False)
 
     def run(self) -> int:
-        protocol = protocol_of(self)
-        if self.options:
-            print(*protocol.averaging)
-            print(*protocol.decoding)
-            print(protocol.seed)
-        else:
-            print(tabulate(rows(protocol), tablefmt="plain", disable_numparse=True))
+        print(tabulate(rows(protocol_of(self)), tablefmt="plain", disable_numparse=True))
         return 0
 
 

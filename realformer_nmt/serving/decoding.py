@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from dataclasses import dataclass, fields
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, check_length_limit, whole
@@ -49,19 +49,6 @@ class SearchOptions:
         check_length_limit(self.max_len_a, self.max_len_b)
         if self.nbest > self.beam:
             raise UserError(f"nbest={self.nbest} of beam={self.beam}: give a beam of {self.nbest} or more")
-
-
-class SearchKeywords(TypedDict, total=False):
-    """Options of SearchOptions as keyword arguments, for type checkers."""
-
-    beam: int
-    nbest: int
-    lenpen: float
-    max_len_a: float
-    max_len_b: int
-    max_tokens: int
-    precision: str
-    alignments: bool
 
 
 def options_of(decoding: SearchOptions) -> Namespace:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from fairseq import checkpoint_utils, utils
@@ -28,10 +28,7 @@ from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.evaluation.translating.translate import EXACT
 from realformer_nmt.evaluation.translating.translation_checks import check_same_languages, check_translates
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
-from realformer_nmt.serving.decoding import Hypothesis, SearchKeywords, SearchOptions, options_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack  # part of typing from Python 3.11 on
+from realformer_nmt.serving.decoding import Hypothesis, SearchOptions, options_of
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can contain
 AHEAD = 2000  # texts that are translated together
@@ -64,16 +61,14 @@ class Translator:
         self._loaded: dict[str, dict[bool, Loaded]] = {}  # by precision, and by whether with alignments
         self._loading = threading.Lock()
 
-    def translate(
-        self, texts: Iterable[str], *, split_sentences: bool = False, **options: "Unpack[SearchKeywords]"
-    ) -> list[str]:
+    def translate(self, texts: Iterable[str], *, split_sentences: bool = False, **options: Any) -> list[str]:
         """Return the best translation of each text, or of its sentences; the options are those of SearchOptions."""
         check_list(texts)
         with extras.user_errors("translate"):
             paragraphs = Paragraphs(texts, self.corpus.source, split_sentences)
         return paragraphs.joined(hypotheses[0].text for hypotheses in self.stream(paragraphs.sentences, **options))
 
-    def stream(self, texts: Iterable[str], **options: "Unpack[SearchKeywords]") -> Iterator[list[Hypothesis]]:
+    def stream(self, texts: Iterable[str], **options: Any) -> Iterator[list[Hypothesis]]:
         """Yield the `nbest` hypotheses of each text, in order, the best first. There may be endlessly many texts."""
         check_list(texts)
         decoding = SearchOptions(**options)

@@ -48,12 +48,12 @@ max-tokens = 400
 USUAL = {"families": '["pre_ln"]', "seeds": [1], "more": "", "train": "", "updates": 60}
 CLASSES = {"task": "sentence_prediction", "families": '["post_ln", "pre_ln"]', "more": 'pretrained = "masked"'}
 NUMBERS = {"task": "sentence_prediction", "train": "num-classes = 1\nregression-target = true"}
-SPANS = {"task": "span_masked_lm", "seeds": [1, 2], "updates": 20}
+SPANS = {"task": "span_masked_lm", "updates": 10}
 DECODER = "decoder-embed-dim = 32\ndecoder-ffn-embed-dim = 64"
 GRIDS = {
-    "classes": {**USUAL, **CLASSES, "protocol": "small_sentences", "updates": 20},
+    "classes": {**USUAL, **CLASSES, "protocol": "small_sentences", "updates": 10},
     "numbers": {**USUAL, **NUMBERS, "protocol": "small_sentences"},
-    "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 80},
+    "questions": {**USUAL, "task": "question_answering", "protocol": "small_questions", "updates": 60},
     "spans": {**USUAL, **SPANS, "protocol": "small_spans", "train": DECODER},
 }
 
@@ -82,7 +82,7 @@ def data(corpus: Path, once: Once) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def root(once: Once, corpus: Path, data: dict[str, Path]) -> Path:
-    """Folder with a grid and a folder of each comparison: eight trainings, averages and evaluations, 30 seconds."""
+    """Folder with a grid and a folder of each comparison: seven cells, each from its training to its scores."""
     masked = text_comparisons.compared(once, corpus / "input0") / "masked_lm"
 
     def compare(folder: Path) -> None:
@@ -148,23 +148,22 @@ def test_numbers_are_learned(root: Path, data: dict[str, Path]) -> None:
     assert comparisons.results(root / "numbers")["metric"] == "pearson"
 
 
+def test_spans_are_measured(root: Path) -> None:
+    _, record, cell = cell_of(root, "spans")
+    assert (record["lines"], cell["state"]) == (60, "done")
+    assert cell["scores"]["perplexity"]["score"] > 1
+
+
 def test_answers_are_learned(root: Path) -> None:
     _, record, cell = cell_of(root, "questions")
     assert record["unit"] == "questions"
     assert cell["scores"]["f1"]["score"] > 20
 
 
-def test_spans_are_the_same_whatever_the_seed(root: Path) -> None:
-    record, other = (run_of(root, "spans", f"pre_ln-1-s{seed}")[1] for seed in (1, 2))
-    assert (record["targets"], record["lines"]) == (other["targets"], 60)
-    assert record["scores"]["perplexity"] != other["scores"]["perplexity"]
-
-
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
         ("classes", ('pretrained = "masked"', 'metric = "pearson"'), "metric pearson is not one of accuracy, matthews"),
-        ("numbers", ("seeds", 'metric = "accuracy"\nseeds'), "metric accuracy is not one of pearson, spearman"),
         ("classes", ('["valid"]', '["train", "test"]'), "holds no subset test: there are train, valid"),
         ("classes", ("embed-dim = 32", "embed-dim = 64"), "another model: --encoder-embed-dim was 32 there and is 64"),
         ("questions", ('["valid"]', '["test"]'), "test.json: no such file; give a file in SQuAD's format"),

@@ -16,17 +16,10 @@ from realformer_nmt.tasks import TASKS
         ("realformer", "realformer", ["protocol realformer (He et al. 2021, RealFormer)"]),
         (
             "realformer",
-            "resi_dual",
-            ["protocol realformer (", "--protocol residual (Xie et al. 2023, ResiDual), which"],
-        ),
-        (
-            "realformer",
             "post_ln",
             ["--protocol admin (Liu et al. 2020, ADMIN), which differs in epochs, average, lr, "],
         ),
         ("realformer", "deepnorm", ["no protocol here follows a paper on deepnorm"]),
-        ("small", "admin", ["protocol small (this package's own, of no paper); for admin there is --protocol admin"]),
-        ("admin", "pre_ln", ["protocol admin (Liu et al. 2020, ADMIN)"]),
     ],
 )
 def test_the_line_names_protocol_and_paper(protocol: str, family: str, parts: list[str]) -> None:

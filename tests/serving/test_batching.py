@@ -80,13 +80,6 @@ def test_a_batch_takes_one_text_of_each_request_in_turn_until_it_is_full(stage: 
     assert ["".join(texts) for texts in stage.seen[1:]] == ["1269", "0", "3478", "5"]
 
 
-def test_a_text_that_is_longer_than_a_batch_is_a_batch(stage: Stage) -> None:
-    job = stage.submit("a", "12345", "678", "9")
-    stage.go()
-    assert job.result() == ["1234512345", "678678", "99"]
-    assert stage.seen[1:] == [("12345",), ("678", "9")]
-
-
 def test_what_fails_fails_alone(stage: Stage) -> None:
     jobs = [stage.submit("a", text) for text in ("1", "2", "bad", "3")]
     stage.go()

@@ -3,15 +3,11 @@
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import pytest
 from programs import argv
 
 from realformer_nmt import subcommands
-from realformer_nmt.common.requests.request import choices_of
-from realformer_nmt.corpora.subwords.subword_methods import METHODS
-from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.serving.serve import Limits, ServeRequest
 
 
@@ -48,10 +44,3 @@ def test_every_limit_is_an_option_with_its_default() -> None:
     for number, each in enumerate(fields(Limits), 7):
         option = f"--{each.name.replace('_', '-')}"
         assert argv.read(ServeRequest, "run", option, number).limits() == replace(Limits(), **{each.name: number})
-
-
-def test_the_choices_on_offer_are_those_there_are() -> None:
-    hints = get_type_hints(ServeRequest)
-    assert set(get_args(hints["precision"])) == FORMS.keys()
-    assert choices_of(ServeRequest)["subwords"] == METHODS
-    assert set(get_args(get_args(hints["hyphens"])[0])) == {"aggressive", "plain"}

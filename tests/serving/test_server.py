@@ -100,10 +100,3 @@ def test_an_address_that_cannot_be_had_is_refused_before_a_model_is_loaded() -> 
     for host in ("no host", "x" * 300, "256.1.1.1"):
         with pytest.raises(UserError, match=r"--host .*; give another"):
             server.bound(host, 0)
-
-
-def test_an_address_of_ipv6_has_brackets() -> None:
-    with server.bound("127.0.0.1", 0) as listening:
-        port = listening.getsockname()[1]
-        assert server.address("127.0.0.1", listening) == f"http://127.0.0.1:{port}"
-        assert server.address("::1", listening) == f"http://[::1]:{port}"

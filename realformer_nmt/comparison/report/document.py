@@ -26,7 +26,6 @@ from realformer_nmt.comparison.report import (
     report_table,
     tables,
 )
-from realformer_nmt.comparison.report.cost_plot import cost
 from realformer_nmt.comparison.report.example_diff import examples
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.report.formatting import by_size, drawn_metric
@@ -115,7 +114,6 @@ def content(results: Results) -> dict[str, object]:
     """Return the variables of the template, which escapes all but the drawings and the style."""
     states = Counter(cell.state for cell in results.cells)
     drawn = drawn_metric(results)
-    costs = cost(results)
     return {
         "results": results,
         "metrics": formatting.metrics(results),
@@ -145,7 +143,6 @@ def content(results: Results) -> dict[str, object]:
         "tuned": report_table.tuned_table(results),
         "training": svgs(curve_plots.training(results), "train"),
         "validation": svgs(curve_plots.validation(results), "valid"),
-        "cost": costs.page_svg("cost-") if costs else None,
         "cells": cells(results),
         "examples": examples(results),
     }

@@ -11,9 +11,9 @@ from realformer_nmt.comparison.records.curves import TOO_SHORT
 from realformer_nmt.comparison.report.formatting import by_size, either
 from realformer_nmt.comparison.report.power import best_rows, is_real, scored
 from realformer_nmt.comparison.report.report_table import counted
-from realformer_nmt.comparison.results.best import ranked
 from realformer_nmt.comparison.results.default_title import layers, listed
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
+from realformer_nmt.comparison.results.summary import ranked
 from realformer_nmt.comparison.running.tuning_choice import untuned_place
 
 MOST_CLAUSES = 4  # on who leads; the table has the rest

@@ -18,7 +18,6 @@ from realformer_nmt.comparison.records.cell_record import FINAL
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import (
     analyses,
-    best,
     measured_cell,
     setting_differences,
     summary,
@@ -105,7 +104,7 @@ def scored_on(
         subset=subset,
         lines=none_if_unset(first.lines),
         metrics=[scored_column(name, runs) for name in names],
-        rows=best.mark(rows, scored, grid.drawn),
+        rows=summary.mark_best(rows, scored, grid.drawn),
     )
 
 

@@ -20,6 +20,7 @@ from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow, group
 from realformer_nmt.evaluation import p_values as corrections
+from realformer_nmt.evaluation.metrics.metric_table import METRICS
 
 SAMPLES, SEED = 10_000, 12345
 Tested = TypeVar("Tested")
@@ -152,3 +153,22 @@ def p_of_rows(row: ResultRow, reference: ResultRow, scored: Sequence[Cell], metr
 def compare(candidate: Cell, baseline: Cell, metric: str) -> corrections.SeedDifference | None:
     """Return one seed's difference; None if the two were scored on other test sets."""
     return scoring_of(candidate.task).compare(candidate.scores, baseline.scores, metric, SAMPLES, SEED)
+
+
+def mark_best(rows: Sequence[ResultRow], scored: Sequence[Cell], metric: str) -> list[ResultRow]:
+    """Return the rows with `p_best`, of the difference to the best mean with Holm's correction over all rows, and with
+    `best`. Two rows that share no seed cannot be told apart."""
+    by_mean = ranked([row for row in rows if row.seeds and metric in row.scores], metric)
+    corrected = holm({group(row): p_of_rows(row, by_mean[0], scored, metric) for row in by_mean[1:]})
+    groups = set(map(group, by_mean))
+    marked = []
+    for row in rows:
+        p_best = corrected.get(group(row))
+        is_best = group(row) in groups and (p_best is None or p_best >= corrections.ALPHA)
+        marked.append(replace(row, p_best=p_best, best=is_best))
+    return marked
+
+
+def ranked(rows: Sequence[ResultRow], metric: str) -> list[ResultRow]:
+    """Return the rows by their means, the best first."""
+    return sorted(rows, key=lambda row: row.scores[metric].mean, reverse=METRICS[metric].higher_is_better)

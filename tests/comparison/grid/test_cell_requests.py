@@ -7,8 +7,6 @@ from grids.grid_cells import cells_of, corpus_of, request_of
 
 from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.pipeline import requests
-from realformer_nmt.comparison.run import RunRequest
 
 CELLS = 'families = ["pre_ln"]\nlayers = ["1"]\n'
 TRANSLATED = f'{CELLS}protocol = "small"\ncorpus = "multi30k_en_de"\nsubsets = ["test", "test1"]\n'
@@ -36,7 +34,6 @@ def test_a_cell_without_gpus_is_decoded_and_scored_on_the_cpu(text: str, stages:
     [
         ((1,), (1,), {1: 1, 2: 1}),  # the only seed there is
         ((1, 2), (1,), {1: 1, 2: 2}),  # the second is still being trained
-        ((1, 2), (1, 2), {1: 1, 2: 2}),
         ((3,), (), {1: 3, 2: 3}),
     ],
 )
@@ -64,11 +61,3 @@ def test_a_seed_that_one_family_lacks_is_not_replaced_by_another(tmp_path: Path)
     models = {cell.name: cell.train.request.begin_with for cell in cells}
     assert len(models) == 4
     assert models == {name: pretrained / name / "average.pt" for name in models}
-
-
-@pytest.mark.parametrize(("gpus", "on_cpu"), [(0, ["translate", "score"]), (1, []), (None, [])])
-def test_a_run_without_gpus_is_decoded_and_scored_on_the_cpu(
-    gpus: int | None, on_cpu: list[str], tmp_path: Path
-) -> None:
-    request = RunRequest(corpus="multi30k_en_de", layers="1", protocol="small", folder=tmp_path, gpus=gpus)
-    assert [stage.subcommand for stage in requests(request) if "--cpu" in stage.argv()] == on_cpu

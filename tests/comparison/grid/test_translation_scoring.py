@@ -43,10 +43,8 @@ def test_the_forms_of_a_text_are_those_that_score_makes(
     ("metric", "corpus"),
     [
         ("tokenised_bleu", 'corpus = "wmt14_en_de"\n[prepare]\nsubwords = "moses_bpe"'),
-        ("compound_split_bleu", 'corpus = "multi30k_en_de"\n[prepare]\nsubwords = "moses_bpe"'),
         ("retokenised_bleu", 'corpus = "multi30k_en_de"'),
         ("tokenised_bleu", f'{DATA_BIN}"none"'),
-        ("compound_split_bleu", f'{DATA_BIN}"moses_bpe"\nhyphens = "plain"'),
         ("rouge_l", 'corpus = "multi30k_en_de"'),
     ],
 )
@@ -59,16 +57,10 @@ def test_a_metric_that_the_text_allows_is_accepted(metric: str, corpus: str, tmp
     [
         ("tokenised_bleu", 'corpus = "multi30k_en_de"', "subwords sentencepiece: allowed are bleu, chrf, retokenised_"),
         (
-            "tokenised_bleu",
-            f'{DATA_BIN}"sentencepiece"',
-            "subwords sentencepiece: allowed are bleu, chrf, retokenised_",
-        ),
-        (
             "compound_split_bleu",
             'corpus = "wmt14_en_de"\n[prepare]\nsubwords = "moses_bpe"',
             "subwords moses_bpe and hyphens aggressive: allowed are bleu, chrf, tokenised_bleu, rouge_1",
         ),
-        ("compound_split_bleu", f'{DATA_BIN}"none"', "subwords none: allowed are bleu, chrf, tokenised_bleu, rouge_1"),
         ("retokenised_bleu", f'{DATA_BIN}"none"', "subwords none: allowed are bleu, chrf, tokenised_bleu, rouge_1"),
     ],
 )

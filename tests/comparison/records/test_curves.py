@@ -34,10 +34,8 @@ def test_a_growing_file_is_read_on_where_it_was(tmp_path: Path) -> None:
         file.flush()
         assert curves.grow()
     assert [(point.update, point.nll_loss) for point in curves.train] == [(10, 5.0), (20, 4.0)]
-
-
-def test_the_last_line_of_an_update_counts(tmp_path: Path) -> None:
-    (tmp_path / CURVES).write_text("\n".join([line(10, "5.0"), line(20, "4.0"), line(20, "3.5"), line(10, "5.5"), ""]))
+    with (tmp_path / CURVES).open("a") as file:  # resumed
+        file.write(f"{line(20, '3.5')}\n{line(10, '5.5')}\n")
     assert [(point.update, point.loss) for point in Curves(tmp_path).train] == [(10, 5.5), (20, 3.5)]
 
 
@@ -65,10 +63,8 @@ def test_a_cell_whose_curve_cannot_be_read_is_reported_and_trained_again(tmp_pat
     ("losses", "falls"),
     [
         ((12.0, 10.0, 9.0, 8.2, 7.6, 7.2), True),
-        ((9.24, 6.44, 5.47, 5.10), True),
         ((7.56, 7.57, 7.56, 7.55), False),
         ((14.0, 9.0, 7.5, 7.46, 7.44, 7.45, 7.43, 7.42), False),  # stuck, after a fast fall
-        ((7.0, 7.5), False),
         ((7.5, 7.0), True),
     ],
 )

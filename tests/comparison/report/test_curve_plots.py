@@ -9,9 +9,7 @@ from grids.sample_results import (
     Results,
     change_cells,
     change_rows,
-    empty,
     sample,
-    unfinished,
 )
 from msgspec.structs import replace
 from test_plots import marks, title
@@ -81,14 +79,3 @@ def test_a_training_that_flies_off_does_not_press_the_others_down() -> None:
     assert drawing.figure.axes[0].get_ylim()[1] < 2.2 * 5.9
     assert "admin diverged" in names(drawing)
     assert collisions(drawing) == []
-
-
-def test_a_family_of_which_some_failed_says_how_many() -> None:
-    results = sample(seeds=3)
-    change_rows(results, is_deep_admin, states=["done", "stuck", "done"], failed=1, seeds=2)
-    assert "admin stuck, 1 of 3" in names(deep(results))
-
-
-def test_of_what_has_not_begun_there_is_nothing() -> None:
-    assert curve_plots.training(empty()) == []
-    assert [len(marks(drawing, "learning")) for drawing in curve_plots.training(unfinished())] == [2, 1]

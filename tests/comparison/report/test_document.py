@@ -2,9 +2,7 @@
 
 import base64
 import hashlib
-import os
 import re
-import stat
 from pathlib import Path
 
 import pytest
@@ -82,23 +80,6 @@ def test_the_head_says_how_large_and_how_long(page: html.HtmlElement) -> None:
     assert page.xpath("//dl[@class='tiles']/div[dt='trainings ended']/dd")[0].text_content() == "20 of 20"
 
 
-def test_an_installed_package_has_a_version_and_no_commit() -> None:
-    results = replace(sample(seeds=1), commit=None)
-    for cell in results.cells:
-        del cell.versions["commit"]
-    header = quick_page(results).xpath("string(//header)")
-    assert "realformer_nmt 0.1.0" in header
-    assert "Commit" not in header
-    assert "not known" not in header
-
-
-def test_the_caption_names_diamonds_where_some_are_drawn() -> None:
-    results = sample(seeds=1)
-    elsewhere = [replace(figure, encoder_layers=99) for figure in results.published]
-    pages = [quick_page(each) for each in (results, replace(results, published=elsewhere))]
-    assert ["Diamonds" in page.text_content() for page in pages] == [True, False]
-
-
 def test_a_table_for_each_metric(page: html.HtmlElement) -> None:
     results = sample(seeds=2)
     panes = page.xpath("//div[contains(@class, 'pane ')]")
@@ -132,13 +113,6 @@ def test_ties_are_marked_alike() -> None:
     assert tile.endswith("not significantly better than resi_dual, 18 layers; admin, 18 layers and 1 more")
     note = page.xpath("string(//ul[@class='note']/li[span[@class='best']])")
     assert "the best, and all that are not significantly worse (p ≥ 0.05, Holm)." in note
-
-
-def test_a_row_that_shares_no_seed_with_the_best_is_marked_as_not_tested() -> None:
-    results = sample(seeds=1)
-    change_rows(results, lambda row: row.family == "admin" and row.depth == "18", best=True, p_best=None)
-    note = quick_page(results).xpath("string(//ul[@class='note']/li[span[@class='best']])")
-    assert "not significantly worse (p ≥ 0.05, Holm), or have no seed in common with it." in note
 
 
 def test_where_nothing_is_scored_nothing_is_best_and_nothing_failed() -> None:
@@ -185,10 +159,3 @@ def test_hostile_text_is_text() -> None:
         assert example.reference + HOSTILE in sentences
     assert [mark for mark in page.xpath("//svg//text()") if HOSTILE in mark]
     assert not re.search(r"<(script|img)", hostile)
-
-
-def test_readers_may_read_it(tmp_path: Path) -> None:
-    document.write(empty(), tmp_path)
-    mask = os.umask(0)
-    os.umask(mask)
-    assert stat.S_IMODE((tmp_path / "report.html").stat().st_mode) == 0o666 & ~mask

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from grids.sample_results import sample, unfinished, without_curves
+from grids.sample_results import sample, without_curves
 from lxml import html
 from msgspec.structs import replace
 
@@ -45,19 +45,10 @@ def results(*rows: ResultRow) -> Results:
 
 
 SENTENCES = {
-    "Every family learns; at 18 layers realformer leads beyond chance.": [
-        row("pre_ln", 18, 60),
-        row("admin", 18, 61, 0.3),
-        row("realformer", 18, 66, 0.001, best=True),
-    ],
     "Every family learns; at 6 layers pre_ln leads beyond chance; "
     "at 18 layers realformer is best, but admin is not significantly worse.": [
         *(row("pre_ln", 6, 70), row("admin", 6, 65, 0.01), row("realformer", 6, 64, 0.01)),
         *(row("pre_ln", 18, 72), row("admin", 18, 71, 0.2, best=True), row("realformer", 18, 80, 0.001, best=True)),
-    ],
-    "Every family learns; at 6 layers realformer leads pre_ln beyond chance.": [  # tested against pre_ln alone
-        *(row("pre_ln", 6, 60), row("admin", 6, 64, 0.04), row("realformer", 6, 66, 0.001)),
-        row("pre_ln", 18, 80, best=True),
     ],
     "Every family learns; at 6, 18 and 36 layers no family leads beyond chance.": [
         *(row("pre_ln", 6, 60, best=True), row("admin", 6, 61, 0.05, best=True)),
@@ -115,11 +106,6 @@ def test_of_tuned_families_the_chosen_settings_are_compared() -> None:
     tuned_rows = [row("pre_ln", 6, 69, axes={"lr": 0.002}), row("admin", 6, 70, 0.3, axes={"lr": 0.001})]
     tuned = replace(results(*tried), tuned=TunedTable(axes=["lr"], rows=tuned_rows))
     assert finding(tuned) == "Every family learns; at 6 layers no family leads beyond chance."
-
-
-def test_nothing_is_found_before_all_are_done() -> None:
-    assert finding(unfinished()) == ""
-    assert html.fromstring(document.page(unfinished())).xpath("//div[@class='finding']") == []
 
 
 def test_it_is_the_first_card() -> None:

@@ -11,9 +11,7 @@ from grids.sample_results import (
     Results,
     change_rows,
     changed,
-    empty,
     sample,
-    unfinished,
 )
 from lxml import etree
 from msgspec.structs import replace
@@ -101,17 +99,6 @@ def test_published_figures_stand_only_where_metric_and_depth_agree() -> None:
     assert marks(plots.by_depth(replace(sample(), metric="chrf")), "published") == []
 
 
-def test_a_deviation_ends_at_nothing() -> None:
-    """No score is below 0, whatever the mean and its deviation."""
-    results = sample()
-    for row in results.rows:
-        if row.scores:
-            row.scores["bleu"] = MeanScore(mean=1.0, deviation=4.0)
-    axes = plots.by_depth(results).figure.axes[0]
-    assert min(float(y) for line in axes.lines for y in line.get_ydata()) >= 0
-    assert axes.get_ylim()[0] >= 0
-
-
 def test_a_correlation_below_0_is_drawn_with_its_deviation() -> None:
     results = sample()
     scored = [row for row in results.rows if row.scores]
@@ -156,11 +143,6 @@ def test_a_loss_that_is_no_number_is_a_gap() -> None:
     assert cell_plots.drawings(diverged) == []
 
 
-def test_nothing_to_draw_yet() -> None:
-    assert "no cell has a score" in plots.by_depth(empty()).page_svg("p")
-    assert len(marks(plots.by_depth(unfinished()), "family")) == len(FAMILIES)
-
-
 def test_text_is_text_and_takes_the_colours_of_the_page() -> None:
     root = etree.fromstring(plots.by_depth(sample()).page_svg("p"))
     texts = root.xpath("//*[local-name()='text']")
@@ -168,11 +150,6 @@ def test_text_is_text_and_takes_the_colours_of_the_page() -> None:
     assert "sacreBLEU" in [text.text for text in texts]
     assert root.xpath("//@style") == []
     assert root.xpath("//*[local-name()='style']") == []
-
-
-def test_the_file_themes_itself() -> None:
-    root = etree.fromstring(plots.by_depth(sample()).file_svg())
-    assert "prefers-color-scheme:dark" in root.xpath("string(//*[local-name()='style'])")
 
 
 def test_ids_of_two_drawings_differ_and_all_references_lead_somewhere() -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from grids.sample_results import Results, change_cells, empty, sample, without_curves
+from grids.sample_results import Results, change_cells, sample, without_curves
 from lxml import html
 from msgspec.structs import replace
 
@@ -81,16 +81,6 @@ def test_the_versions_on_top_are_those_of_the_cells() -> None:
     assert results.cells[0].versions["commit"] in header
     assert "2.99.0" not in header
     assert "another" not in header
-
-
-def test_before_any_cell_has_begun_nothing_is_said_of_settings() -> None:
-    results = empty()
-    change_cells(results, lambda _: True, settings={}, versions={})
-    assert provenance.shared(results.cells) == {}
-    assert provenance.versions(results) == results.versions
-    assert provenance.of_other_versions(results) == set()
-    page = quick_page(results)
-    assert page.xpath("//details[starts-with(summary, 'Settings that all cells share')]") == []
 
 
 def test_a_cell_that_the_grid_asks_for_otherwise_now_is_named_at_the_top() -> None:

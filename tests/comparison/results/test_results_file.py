@@ -37,13 +37,6 @@ def test_what_all_cells_have_is_written_once_and_a_cell_in_one_line(tmp_path: Pa
     assert results_file.read(file).cells == results.cells
 
 
-def test_a_cell_without_settings_stays_without(tmp_path: Path) -> None:
-    results = sample(seeds=1)
-    results.cells[3] = replace(results.cells[3], settings={}, versions={})
-    results_file.write(tmp_path / "results.json", results)
-    assert results_file.read(tmp_path / "results.json") == results
-
-
 def test_a_loss_that_is_no_number_is_written_and_read(tmp_path: Path) -> None:
     """Python's json writes NaN and Infinity, which JSON has not."""
     path = tmp_path / "results.json"
@@ -60,10 +53,8 @@ def test_a_loss_that_is_no_number_is_written_and_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content.pop("cells"), "missing key 'cells'"),
         (lambda content: content["cells"][1].pop("family"), r"missing required field `family` - at `\$\.cells\[1\]`"),
         (lambda content: content["rows"][0].update(seeds="3"), r"got `str` - at `\$\.rows\[0\]\.seeds`"),
-        (lambda content: content["cells"][0].update(hours=True), r"got `bool` - at `\$\.cells\[0\]\.hours`"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(change: Any, message: str, tmp_path: Path) -> None:

@@ -36,10 +36,6 @@ def test_versions_are_distinguished() -> None:
     assert setting_differences.versions(cells) == ["torch 2.10.0: c (the others: 2.11.0)"]
 
 
-def test_a_cell_that_was_not_begun_has_no_settings() -> None:
-    assert setting_differences.settings([cell("a"), replace(cell("b"), settings={}, versions={})]) == []
-
-
 def test_the_note_below_the_table_says_each() -> None:
     results = replace(
         sample(),

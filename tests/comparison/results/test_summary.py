@@ -1,4 +1,4 @@
-"""Means, deviations, differences and p, against the definitions and sacreBLEU's own test."""
+"""Means, deviations, differences, p and the best, against the definitions and sacreBLEU's own test."""
 
 import math
 from dataclasses import replace
@@ -18,10 +18,10 @@ from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.report import formatting
-from realformer_nmt.comparison.results import best, outside_rows, summary
+from realformer_nmt.comparison.results import outside_rows, summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
 from realformer_nmt.comparison.results.measured_cell import scored_cells
-from realformer_nmt.comparison.results.results_file import MeanScore
+from realformer_nmt.comparison.results.results_file import ResultRow
 from realformer_nmt.evaluation import tested_system
 from realformer_nmt.evaluation.metrics.metrics import seeded
 from realformer_nmt.evaluation.run_record import Score
@@ -122,7 +122,7 @@ def test_a_family_that_is_better_with_one_seed_and_worse_with_another_differs_by
     assert max(p_of_sacrebleu("mixed", seed) for seed in (1, 2)) < 0.05
     rows = summary.rows(table, scored(cells), "bleu", "base")
     assert (rows[1].p, rows[1].p_holm) == (1, 1)
-    assert all(row.best for row in best.mark(rows, scored(cells), "bleu"))
+    assert all(row.best for row in summary.mark_best(rows, scored(cells), "bleu"))
     assert outside_rows.largest_p(tested_system.read(cells[0].scores), cells[2:], "bleu", None) == 1
 
 
@@ -134,7 +134,7 @@ def test_p_is_1_where_a_seed_of_one_alone_turns_the_means_around(tmp_path: Path)
     scores, states = [50.0, 99.0, 70.0, 0.5], ["done", "done", "done", "stuck"]
     table = [described(cell, state, score) for cell, state, score in zip(cells, states, scores, strict=True)]
     assert p_of_sacrebleu("ours", 1) < 0.05
-    rows = best.mark(summary.rows(table, scored(cells), "bleu", "base"), scored(cells), "bleu")
+    rows = summary.mark_best(summary.rows(table, scored(cells), "bleu", "base"), scored(cells), "bleu")
     assert (rows[1].delta["bleu"], rows[1].p, rows[1].p_best) == (70 - 74.5, 1, 1)
     assert [row.best for row in rows] == [True, True]
     system = tested_system.read(cells[2].scores)
@@ -161,6 +161,8 @@ def test_a_seed_without_scores_is_no_seed_of_the_mean(tmp_path: Path) -> None:
     results = [described(cell, score=score) for cell, score in zip(cells, (20.0, 22.0, None), strict=True)]
     (row,) = summary.rows(results, scored(cells), "bleu", "base")
     assert (row.scores["bleu"].mean, row.seeds, row.states) == (21.0, 2, ["done"] * 3)
+    (row,) = summary.rows(results[:1], scored(cells), "bleu", "base")
+    assert row.scores["bleu"].deviation is None
 
 
 def test_the_number_of_seeds_is_that_of_the_mean(tmp_path: Path) -> None:
@@ -172,8 +174,6 @@ def test_the_number_of_seeds_is_that_of_the_mean(tmp_path: Path) -> None:
         result.scores.update(loss if pearson is None else {**loss, "pearson": CellScore(score=pearson)})
     (row,) = summary.rows(results, [], "pearson", "base")
     assert (row.scores["pearson"].mean, row.seeds, formatting.seeds(row)) == (87.5, 2, "2 of 3")
-    (row,) = summary.rows(results, [], "valid_loss", "base")
-    assert row.seeds == 3
     (row,) = summary.rows(results, [], "comet", "base")  # by which they are not scored yet
     assert row.seeds == 3
 
@@ -182,16 +182,9 @@ def test_the_number_of_seeds_is_that_of_the_mean(tmp_path: Path) -> None:
 def test_the_hours_are_of_the_trainings_that_were_scored(states: tuple[str, str], hours: float, tmp_path: Path) -> None:
     """The second training ended after six minutes."""
     cells = [make_cell(tmp_path, "base", seed, state) for seed, state in enumerate(states, 1)]
-    results = [described(cell, state, 20.0) for cell, state in zip(cells, states, strict=True)]
+    results = [described(cell, state) for cell, state in zip(cells, states, strict=True)]
     results = [with_fields(result, hours=each) for result, each in zip(results, (5.0, 0.1), strict=True)]
-    (row,) = summary.rows(results, scored(cells), "bleu", "base")
-    assert row.hours == pytest.approx(hours)
-
-
-def test_one_seed_has_no_deviation(tmp_path: Path) -> None:
-    cells = [make_cell(tmp_path, "base", 1)]
-    (row,) = summary.rows([described(cells[0], score=20.0)], scored(cells), "bleu", "base")
-    assert row.scores["bleu"] == MeanScore(mean=20.0, deviation=None)
+    assert summary.row(results, "bleu").hours == pytest.approx(hours)
 
 
 def test_where_a_metric_of_tokens_is_drawn_the_raw_text_is_tested(tmp_path: Path) -> None:
@@ -227,3 +220,54 @@ def test_scores_of_two_models_have_no_p(tmp_path: Path) -> None:
     assert [summary.largest_p(mixed[n:][:1], base, "comet", None) is None for n in (0, 1)] == [True, False]
     system = tested_system.read(mixed[0].scores)
     assert [outside_rows.largest_p(system, [cell], "comet", None) is None for cell in base] == [True, False]
+
+
+def marked(folder: Path, seeds: dict[str, list[int]], scores: dict[str, float]) -> dict[str, ResultRow]:
+    cells = [make_cell(folder, family, seed) for family, family_seeds in seeds.items() for seed in family_seeds]
+    cell_results = [described(cell, score=scores[cell.family] + cell.seed / 10) for cell in cells]
+    return {
+        row.family: row
+        for row in summary.mark_best(summary.rows(cell_results, scored(cells), "bleu", "base"), scored(cells), "bleu")
+    }
+
+
+def test_what_cannot_be_distinguished_from_the_best_is_best_too(tmp_path: Path) -> None:
+    """`same` says what `base` says, so that one is not better than the other, whatever their means."""
+    rows = marked(tmp_path, {"base": [1], "same": [1]}, {"base": 20.0, "same": 20.5})
+    assert {family: row.best for family, row in rows.items()} == {"base": True, "same": True}
+    assert rows["same"].p_best is None
+    assert rows["base"].p_best == 1
+
+
+def test_what_is_significantly_below_the_best_is_not(tmp_path: Path) -> None:
+    rows = marked(
+        tmp_path, {"base": [1, 2], "ours": [1, 2], "same": [1, 2]}, {"base": 20.0, "ours": 30.0, "same": 20.0}
+    )
+    assert {family: row.best for family, row in rows.items()} == {"base": False, "ours": True, "same": False}
+    expected = 2 * max(p_of_sacrebleu("ours", seed) for seed in (1, 2))  # the two tests are one: Holm's factor of 2
+    assert rows["base"].p_best == rows["same"].p_best == expected < 0.05
+
+
+def test_without_a_seed_in_common_two_cannot_be_distinguished(tmp_path: Path) -> None:
+    rows = marked(tmp_path, {"base": [1], "ours": [2]}, {"base": 20.0, "ours": 30.0})
+    assert [rows[family].best for family in ("base", "ours")] == [True, True]
+
+
+def test_where_nothing_is_scored_nothing_is_best(tmp_path: Path) -> None:
+    cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
+    rows = summary.rows(
+        [described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], scored(cells), "bleu", "base"
+    )
+    assert [row.best for row in summary.mark_best(rows, scored(cells), "bleu")] == [False, True]
+    assert [row.best for row in summary.mark_best(rows, scored(cells), "chrf")] == [False, False]
+
+
+def test_where_less_is_better_the_lowest_is_best(tmp_path: Path) -> None:
+    cells = [make_cell(tmp_path, family, 1) for family in ("base", "ours")]
+    rows = summary.rows([described(cell, score=20.0) for cell in cells], [], "bleu", "base")
+    perplexities = zip(rows, (30.0, 25.0), strict=True)
+    rows = [
+        with_fields(row, scores={"perplexity": with_fields(row.scores["bleu"], mean=mean)})
+        for row, mean in perplexities
+    ]
+    assert [row.family for row in summary.ranked(rows, "perplexity")] == ["ours", "base"]

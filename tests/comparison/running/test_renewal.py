@@ -50,7 +50,6 @@ def translate_again(file: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("run.json", cut),
         ("run-valid.json", cut),
         ("translation/translation.json", cut),
         ("translation/translation.json", translate_again),

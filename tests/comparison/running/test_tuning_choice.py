@@ -110,20 +110,6 @@ def test_a_damaged_trial_chooses_nothing(name: str, cells: list[Cell]) -> None:
     assert "0.1-500-3" not in names(ready(cells))
 
 
-def test_where_every_setting_failed_no_further_seed_is_trained(cells: list[Cell]) -> None:
-    for one in [one for one in cells if one.seed < 3]:
-        end([one], "diverged", None)
-    assert names(needed(cells)) == {one.name for one in cells if one.seed < 3}
-
-
-def test_without_seeds_that_try_all_are_trained(cells: list[Cell]) -> None:
-    for one in cells:
-        end([one], "done", float(one.seed))
-    grid = replace(GRID, tune_seeds=())
-    assert tuning_choice.waiting_line(grid, read(cells)) == ""
-    assert needed(cells, grid) == ready(cells, grid) == cells
-
-
 @dataclass(frozen=True)
 class Training:
     """Request of a training that is its record alone."""
@@ -164,14 +150,11 @@ def waves(cells: list[Cell], losses: dict[str, float], fresh: bool, monkeypatch:
     return differences
 
 
-@pytest.mark.parametrize("state", ["done", "diverged"])
-def test_a_cell_that_a_new_choice_needs_is_made_again_too(
-    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cell_that_a_new_choice_needs_is_made_again_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second rate is the best with another dropout; its other seed was trained with the dropout before."""
     cells = [cell(tmp_path, rate, 500, seed) for rate in (0.1, 0.2) for seed in (1, 2)]
     for one, loss in zip(cells, (1.0, 1.0, 2.0, 2.0), strict=True):
-        with_dropout(one, 0.1).train.request.train(one, state if one.name == "0.2-500-2" else "done", loss)
+        with_dropout(one, 0.1).train.request.train(one, "diverged" if one.name == "0.2-500-2" else "done", loss)
     now = [with_dropout(one, 0.3) for one in cells]
     assert waves(now, {"0.1-500-1": 4.0, "0.2-500-1": 3.0}, True, monkeypatch) == [[], []]
     assert read(now)[3].differences == []

@@ -64,7 +64,7 @@ def test_every_plot_is_drawn(opened: Opened, size: tuple[int, int], scheme: str)
     assert width(page) <= size[0]
     boxes = page.eval_on_selector_all("svg", "all => all.map(each => each.getBoundingClientRect().toJSON())")
     curves = sum(4 if cell.shortcuts else 3 for cell in results.cells)
-    assert len(boxes) == 2 + 1 + 2 + 1 + curves  # training a depth, by depth, validation a depth, cost
+    assert len(boxes) == 2 + 1 + 2 + curves  # training a depth, by depth, validation a depth
     assert all(box["width"] > 200 and box["height"] > 100 and box["right"] <= size[0] for box in boxes)
 
 
@@ -94,12 +94,6 @@ def test_the_switch_shows_one_table_at_a_time(opened: Opened) -> None:
     page.locator("#metric-0").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator(".pane-1").is_visible()
-
-
-def test_the_text_of_the_cost_plot_can_be_read_on_a_phone(opened: Opened) -> None:
-    page, _ = opened("sample", PHONE)
-    heights = page.locator(".costs text").evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
-    assert min(heights) > 10  # pixels
 
 
 def test_a_phone_shows_p_and_that_the_table_goes_on(opened: Opened) -> None:

@@ -4,7 +4,6 @@ import itertools
 from pathlib import Path
 
 import pytest
-from grids.lower_is_better import add_ter
 from sacrebleu.metrics import TER
 from texts.word_salad import texts
 
@@ -12,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.metrics import metrics
-from realformer_nmt.evaluation.metrics.metric_table import METRICS, RAW, SUMMARY, WORDS
+from realformer_nmt.evaluation.metrics.metric_table import METRICS, RAW, SUMMARY, WORDS, Metric
 from realformer_nmt.evaluation.metrics.metrics import ScoredTexts
 from realformer_nmt.evaluation.significance import SignificanceRequest
 from realformer_nmt.evaluation.tested_system import System
@@ -20,7 +19,7 @@ from realformer_nmt.evaluation.tested_system import System
 
 @pytest.fixture(autouse=True)
 def _ter(monkeypatch: pytest.MonkeyPatch) -> None:
-    add_ter(monkeypatch)
+    monkeypatch.setitem(METRICS, "ter", Metric("TER", TER, higher_is_better=False))
 
 
 def test_it_is_scored_as_sacrebleu_scores_it() -> None:

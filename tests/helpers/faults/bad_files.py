@@ -7,21 +7,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import torch
 from msgspec import to_builtins
 from texts import translation_records
 from tiny_models import saved
 
 from realformer_nmt.common.files.json_records import SEAL, seal
-from realformer_nmt.evaluation.run_record import RecordedFile, RunRecord
-from reliability.fuzzed_inputs import MODEL
 
 GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
 GRIDS: dict[str, dict[str, Any]] = {
     "grid": {},
     "g_key": {"famlies": ["admin"]},
-    "g_zero": {"layers": ["0"]},
-    "g_corpus": {"corpus": "multi30k_en_de"},
 }
 
 
@@ -37,22 +32,15 @@ def write(folder: Path, data: Path) -> None:
 
 def texts(folder: Path) -> None:
     for language, word in (("en", "a dog"), ("de", "ein Hund")):
-        lines = [f"{word} number {number}\n" for number in range(60)]
-        (folder / f"ok.{language}").write_text("".join(lines))
-        (folder / f"short.{language}").write_text("".join(lines[1:]))
-        (folder / f"one.{language}").write_text(lines[0])
+        (folder / f"ok.{language}").write_text("".join(f"{word} number {number}\n" for number in range(60)))
     files = {
         "empty": b"",
         "latin1": "fine\nM\xe4rz\n".encode("latin-1") * 30,
-        "binary": bytes(range(256)) * 20,
-        "word": b"w" * 10_000_000 + b"\n",
-        "cut.gz": gzip.compress(b"a dog\n" * 60)[:-12],
         "bomb.gz": gzip.compress(bytes(1 << 26), compresslevel=1),
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
-    (folder / "itself").symlink_to("itself")
     (folder / "unreadable").symlink_to("/proc/self/mem")  # which root cannot read either
     for name in ("damaged", "begun"):
         (folder / name / "stages").mkdir(parents=True)
@@ -61,8 +49,6 @@ def texts(folder: Path) -> None:
     begun = {"settings": {"source": "fr"}, "inputs": {}}
     (folder / "begun" / "stages" / "settings.json").write_text(sealed(begun))
     (folder / "damaged" / "train.json").write_text('{\n  "complete": tru')
-    (folder / "archives").mkdir()
-    (folder / "archives" / "train.en.gz").write_text("not the archive")
 
 
 def toml(folder: Path) -> None:
@@ -96,19 +82,11 @@ def data_bins(folder: Path, data: Path) -> None:
         for side in ("src", "tgt"):
             (folder / name / f"dict.{side}.txt").write_bytes(content)
     (folder / "nowords" / "dict.src.txt").unlink()
-    (folder / "reverse").mkdir()
-    for file in data.iterdir():  # the same corpus from tgt to src
-        (folder / "reverse" / file.name.replace("src-tgt", "tgt-src")).write_bytes(file.read_bytes())
 
 
 def checkpoints(folder: Path, data: Path) -> None:
     good = saved.state(data)
-    model = good["model"]
-    name = "decoder.layers.0.fc1.weight"
     saved.save(folder / "good.pt", good)
-    saved.save(folder / "nan.pt", {**good, "model": {**model, name: torch.full_like(model[name], float("nan"))}})
-    saved.save(folder / "fewer.pt", {**good, "model": {key: model[key] for key in model if key != name}})
-    saved.save(folder / "pre.pt", saved.state(data, arch="pre_ln_tiny"))
     saved.save(folder / "stock.pt", saved.state(data, "--encoder-embed-dim", "64", arch="transformer"))
     for name, option, size in (("deeper", "encoder_layers", 3), ("vast", "encoder_ffn_embed_dim", 10**12)):
         options = {**good["cfg"]["model"], option: size}
@@ -145,8 +123,7 @@ def translations(folder: Path) -> None:
         "checkpoints": ["good.pt"],
         "checkpoint_sha256": [hashlib.sha256((folder / "good.pt").read_bytes()).hexdigest()],
     }
-    translation = translation_records.record(**model, subset="test", lines=60, files=files)
-    good = to_builtins(translation)
+    good = to_builtins(translation_records.record(**model, subset="test", lines=60, files=files))
     records = {
         "hyp": sealed(good),
         "hyp_gone": sealed({**good, "checkpoints": ["gone.pt"]}),
@@ -157,8 +134,3 @@ def translations(folder: Path) -> None:
         (folder / name).mkdir()
         (folder / name / "translation.json").write_text(record)
         (folder / name / "hypotheses.txt").write_bytes(text)
-    recorded_file = RecordedFile(path="ok.de", sha256=hashlib.sha256(text).hexdigest())
-    files_of_run = {"hypotheses": recorded_file, "reference": recorded_file}
-    run = RunRecord(subset="test", models=[MODEL], translation=translation, files=files_of_run)
-    (folder / "a.json").write_text(sealed(to_builtins(run)))
-    (folder / "grid.json").write_text('{"files": 5}')

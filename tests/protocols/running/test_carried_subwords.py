@@ -7,7 +7,6 @@ from msgspec import UNSET
 from tiny_models import saved
 
 from realformer_nmt.checkpoints.train_record import CarriedSubwords, TrainRecord
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.protocols.running import updates
@@ -31,13 +30,3 @@ def test_pieces_are_counted_once_and_known_afterwards(
     recorded = checksummed_json.read(stage.record, "")["carry_embeddings"]
     assert recorded == {side: {"pieces": 12, "carried": 12} for side in ("source", "target")}
     assert carried_counts(stage, updates.parse(words), fresh=False) is UNSET
-
-
-def test_without_a_model_to_begin_with_nothing_is_counted(toy_corpus: Path, tmp_path: Path) -> None:
-    words = [str(toy_corpus), "--arch", "realformer_tiny", *saved.OPTIMISER, "--carry-embeddings", str(toy_corpus)]
-    with pytest.raises(UserError, match="needs --finetune-from-model FILE, whose embeddings they are"):
-        carried_counts(
-            Stage("train", tmp_path / "train.json", {}, {}),
-            updates.parse([*words, "--restore-file", "x.pt"]),
-            fresh=False,
-        )

@@ -65,13 +65,10 @@ def test_the_end_counts_beside_the_epochs_before_it(trained: tuple[Path, updates
 @pytest.mark.parametrize(
     ("words", "kind", "limit"),
     [
-        (["--max-epoch", 3], "last", 3),
         (["--max-epoch", 3, "--keep-last-epochs", 2], "last", 2),
         (["--max-update", 1], "last", 1),
         (["--max-epoch", 4, "--save-interval", 2], "last", 2),
         (["--max-epoch", 4, "--no-epoch-checkpoints"], "last", 1),
-        (["--max-epoch", 4, "--no-last-checkpoints"], "last", 4),
-        (["--max-epoch", 1, *BEST], "best", 1),
         (["--max-epoch", 9, *BEST], "best", 2),
         (["--max-update", 1, *BEST], "best", 1),
         (["--max-epoch", 3, "--validate-interval", 3, *BEST], "best", 1),
@@ -94,20 +91,11 @@ def test_more_states_than_will_be_kept_are_refused(
         (["--max-epoch", 3, "--no-save"], "would not be saved"),
         (["--max-epoch", 3, "--save-interval", 2], "would not be saved"),
         (["--max-update", 1, "--no-last-checkpoints"], "would not be saved"),
-        (["--max-epoch", 3, "--no-last-checkpoints", "--no-epoch-checkpoints"], "would not be saved"),
-        (["--max-epoch", 3, "--save-interval", 0], "--save-interval 0: allowed is 1 or more"),
     ],
 )
 def test_an_end_that_is_not_saved_is_refused(toy_corpus: Path, words: list[object], message: str) -> None:
     with pytest.raises(UserError, match=message):
         expected_checkpoints.check(_averaging(1, "last"), *length(toy_corpus, *words))
-
-
-def test_the_refusal_comes_before_the_training(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
-    words = ["train", "--data", str(toy_corpus), "--folder", str(tmp_path / "run"), *TINY, "--updates", "3"]
-    assert main([*words, "--average", "2", *FLAGS]) == 1
-    assert "0 whole epochs of" in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
 
 
 def _averaging(number: int, kind: Any) -> Protocol:

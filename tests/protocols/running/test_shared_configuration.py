@@ -15,11 +15,8 @@ LINEAR = ["--lr-scheduler", "linear", "--warmup-updates", "2", "--total-num-upda
 CELLS = [
     ["--arch", "realformer_tiny", "--seed", "1", "--save-dir", "a/b-c", *LINEAR],
     ["--arch", "realformer_tiny", "--seed", "2", "--dropout", "0.3", "--save-dir", "other", "--log-file", "x", *LINEAR],
-    ["--arch", "resi_dual", "--encoder-layers", "7", "--max-epoch", "3", *LINEAR],
     ["--arch", "synthesizer_random_wmt_en_fr_60l_12l", "--score-carry", "mean", "--optimizer", "radam"],
     ["--arch", "post_ln_lm_tiny", "--task", "language_modeling", "--tokens-per-sample", "64", "--seed", "3"],
-    ["--arch", "pre_ln_lm_small", "--task", "language_modeling", "--tokens-per-sample", "32", "--max-update", "7"],
-    ["--arch", "admin_bert_tiny", "--task", "masked_lm", "--tokens-per-sample", "64", "--lr", "0.1,0.2"],
     ["--arch", "admin_etc_tiny", "--task", "masked_lm", "--encoder-window", "9", "--encoder-layers", "3"],
     ["--arch", "transformer_iwslt_de_en", "--seed", "7"],
     ["--arch", "pre_ln_tiny", "--save-dir", "it's [a] path, or {two}"],

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from grids.grid_cells import only
 
-from realformer_nmt.checkpoints.train_record import TrainingSession, TrainRecord
-from realformer_nmt.common.files import records
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import CellState
@@ -119,23 +117,6 @@ def test_three_starts_that_save_nothing_are_an_error(
     assert start(folder) == 0
     assert [words[1] for words in nearly_over].count("requeue") == 5
     assert (folder / "runs/slurm/7_0.ended").exists()
-    assert "nothing was saved in 3 starts" in (CellState(cell).evidence or "")
-
-
-def test_a_training_that_records_its_time_alone_has_saved_nothing(
-    folder: Path, nearly_over: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (cell,) = only(folder)
-
-    def training(_: Cell) -> None:
-        record = TrainRecord(sessions=[TrainingSession(started="now", seconds=float(len(nearly_over)), gpus=0)])
-        records.write(cell.train.record, record)
-        os.kill(os.getpid(), signal.SIGUSR2)
-
-    monkeypatch.setattr(job, "run_to_end", training)
-    for _ in range(3):
-        assert start(folder) == 0
-    assert [words[1] for words in nearly_over].count("requeue") == 2
     assert "nothing was saved in 3 starts" in (CellState(cell).evidence or "")
 
 

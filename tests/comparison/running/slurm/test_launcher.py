@@ -1,6 +1,5 @@
 """Cells as jobs of a stand-in of SLURM's commands, without accounting; reliability/cluster.py has the real ones."""
 
-import os
 import signal
 import subprocess
 import time
@@ -13,6 +12,7 @@ import pytest
 from grids import cluster, comparisons
 from grids.grid_cells import cells_of, only
 
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import take
 from realformer_nmt.comparison import compare as compare_recipe
 from realformer_nmt.comparison.compare_request import CompareRequest
@@ -21,6 +21,7 @@ from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.slurm import array_tasks, launcher, queue
 from realformer_nmt.comparison.running.slurm.queue import QueuedTask
+from realformer_nmt.comparison.running.slurm.watch import Watch
 
 Program = Iterator[Callable[[], "subprocess.Popen[str]"]]
 
@@ -47,28 +48,6 @@ def wait_for_running(folder: Path, process: "subprocess.Popen[str]") -> None:
         time.sleep(0.05)
 
 
-def test_an_interruption_cancels_the_jobs(folder: Path, compare: Callable[[], "subprocess.Popen[str]"]) -> None:
-    process = compare()
-    wait_for_running(folder, process)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert "rerun the same command to resume" in err
-    (job,) = folder.glob("*.task")
-    assert (folder / "cancelled").read_text().split() == [job.stem]
-
-
-def test_a_job_that_dies_outside_python_is_lost(folder: Path, compare: Callable[[], "subprocess.Popen[str]"]) -> None:
-    process = compare()
-    wait_for_running(folder, process)
-    os.killpg(processes(folder)[0], signal.SIGKILL)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 1
-    assert "realformer-1-s1: see `--status`" in err
-    record = CellState(only(folder)[0])
-    assert record.state == "error"
-    assert "is not in the queue any more" in (record.evidence or "")
-
-
 def test_the_same_command_attaches_to_the_jobs_of_one_that_was_terminated(
     folder: Path, compare: Callable[[], "subprocess.Popen[str]"]
 ) -> None:
@@ -88,6 +67,23 @@ def test_the_same_command_attaches_to_the_jobs_of_one_that_was_terminated(
     assert "JobName=realformer-1-s1" in (folder / "controlled").read_text()
     assert [cell["state"] for cell in comparisons.results(folder / "runs")["cells"]] == ["stuck"]
     assert len(CellState(only(folder)[0]).record.sessions) == 1
+
+
+def test_an_interruption_cancels_the_jobs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled: list[list[str]] = []
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(queue, "largest_array", lambda: 9)
+    monkeypatch.setattr(queue, "submit", lambda *_: 7)
+    monkeypatch.setattr(queue, "cancel", cancelled.append)
+    monkeypatch.setattr(Watch, "wait", interrupt)
+    request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm")
+    cells = only(folder)
+    with pytest.raises(UserError, match="interrupted; rerun the same command to resume"):
+        compare_recipe.launch(request, Comparison(load(request.grid), cast(Any, None), cells, cells, 0), cells)
+    assert cancelled == [[], ["7_0"]]
 
 
 def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(

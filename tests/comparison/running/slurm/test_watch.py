@@ -75,7 +75,7 @@ def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
 
 @pytest.mark.parametrize(
     ("state", "reason"),
-    [("PENDING", "JobHoldMaxRequeue"), ("PENDING", "DependencyNeverSatisfied"), ("SPECIAL_EXIT", "")],
+    [("PENDING", "JobHoldMaxRequeue"), ("SPECIAL_EXIT", "")],
 )
 def test_how_to_release_a_held_job_is_said_once(
     state: str,
