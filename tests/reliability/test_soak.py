@@ -1,4 +1,4 @@
-"""Whether the soak of `make reliability` would see a leak."""
+"""The soak of `make reliability` would see a leak."""
 
 import pytest
 

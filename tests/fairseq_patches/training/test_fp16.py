@@ -19,7 +19,7 @@ WORDS = ["data", "--arch", "transformer", "--optimizer", "adam", "--lr", "0.01",
 def test_updates_that_overflow_are_skipped_and_the_others_train(
     fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
-    """Of --fp16 --fp16-no-flatten-grads, test_one_launch.py shows it."""
+    """test_one_launch.py shows the same for --fp16 --fp16-no-flatten-grads."""
     options = ("--arch", "realformer_tiny", "--optimizer", "adam", "--lr", 1e-3, "--cpu", "--num-workers", 0)
     length = ("--max-tokens", 400, "--max-update", 40, "--fp16-init-scale", 2**20, "--log-interval", 20)
     folder = ("--save-dir", tmp_path, "--no-epoch-checkpoints")

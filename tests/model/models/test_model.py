@@ -112,7 +112,7 @@ def failures(model: TranslationModel, checks: Sequence[Callable[[TranslationMode
 
 @pytest.mark.parametrize("parts", COVER, ids="-".join)
 def test_parts_make_a_sequence_model(parts: Parts) -> None:
-    """In fp64, as fp32 rounds logits of 1,000, without a norm, by more than the bound; the softmax stays in fp32.
+    """fp64, since fp32 rounds logits of 1,000, without a norm, by more than the bound; the softmax stays in fp32.
 
     ADMIN's profile, which without a norm multiplies the stream by thousands, comes after the first check.
     """
