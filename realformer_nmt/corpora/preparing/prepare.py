@@ -21,7 +21,7 @@ from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.common.stages.versions import ENGINES, installed
-from realformer_nmt.corpora.archives.extract import STATE
+from realformer_nmt.corpora.archives.extract import NOTE
 from realformer_nmt.corpora.fetch import TEXTS, extracted_files, fetch_texts
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.preparing.binarise import binarise
@@ -70,7 +70,7 @@ def check_folder(job: PrepareJob, folder: PreparedFolder) -> None:
     if outputs.is_record(folder.record, "prepare") or begun_record(folder.path).is_file():
         return
     filled = [folder.record, folder.path / RECORDS, folder.text, folder.subwords, folder.subword_text, folder.data]
-    extracted = [path for path in folder.path.glob(f"{TEXTS}/*") if not (path / STATE).is_file()] if job.corpus else []
+    extracted = [path for path in folder.path.glob(f"{TEXTS}/*") if not (path / NOTE).is_file()] if job.corpus else []
     for path in (*filled, *extracted, *folder.path.glob("*.raw.*")):
         outputs.check_free(path, "prepare")
 
