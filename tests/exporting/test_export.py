@@ -4,6 +4,7 @@ import json
 import re
 import resource
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.subwords import sentencepiece_subwords
 from realformer_nmt.corpora.subwords.subwords import TrainingTexts
 from realformer_nmt.corpora.text_pipeline import TextPipeline
-from realformer_nmt.exporting import export, loaded_run
+from realformer_nmt.exporting import loaded_run
 from realformer_nmt.exporting.export import TARGETS
 
 
@@ -183,11 +184,11 @@ def test_without_its_packages_a_target_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lacking = TARGETS["fairseq"]._replace(packages=("json", "of_no_such_name"))
-    monkeypatch.setitem(export.TARGETS, "fairseq", lacking)
-    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "exported")]) == 1
-    message = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
-    assert capsys.readouterr().err.endswith(message)
+    monkeypatch.delitem(sys.modules, "realformer_nmt.exporting.marian", raising=False)
+    monkeypatch.setitem(sys.modules, "safetensors.torch", None)
+    monkeypatch.setattr(loaded_run, "load", lambda *_: pytest.fail("it loaded the model first"))
+    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "out", "huggingface")]) == 1
+    assert "needs safetensors: pip install 'realformer-nmt[huggingface]'\n" in capsys.readouterr().err
 
 
 def test_a_precision_that_a_target_has_not_is_refused(
