@@ -151,12 +151,26 @@ def test_shortcuts_too_small_to_be_folded_are_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
 
 
-def test_a_colon_at_which_the_converter_would_cut_is_refused(
-    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "to", "precision", "message"),
+    [
+        ("a:b", "ctranslate2", "fp32", "a:b has a colon in its path"),
+        ("out", "huggingface", "int8", "--precision int8 is not one of --to huggingface's: fp32"),
+    ],
+)
+def test_what_a_target_cannot_write_is_refused(
+    name: str,
+    to: str,
+    precision: str,
+    message: str,
+    checkpoint: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    output = tmp_path / "a:b"
-    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, output, "ctranslate2")]) == 1
-    assert f"{output} has a colon in its path" in capsys.readouterr().err
+    options = [*words(toy_corpus, tmp_path / name, to), "--precision", precision]
+    assert subcommands.main(["export", str(checkpoint), *options]) == 1
+    assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -189,11 +203,3 @@ def test_without_its_packages_a_target_says_what_to_install(
     monkeypatch.setattr(loaded_run, "load", lambda *_: pytest.fail("it loaded the model first"))
     assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "out", "huggingface")]) == 1
     assert "needs safetensors: pip install 'realformer-nmt[huggingface]'\n" in capsys.readouterr().err
-
-
-def test_a_precision_that_a_target_has_not_is_refused(
-    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    output = words(toy_corpus, tmp_path / "exported", "huggingface")
-    assert subcommands.main(["export", str(checkpoint), *output, "--precision", "int8"]) == 1
-    assert "--precision int8 is not one of --to huggingface's: fp32" in capsys.readouterr().err
