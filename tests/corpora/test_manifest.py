@@ -97,10 +97,8 @@ def test_parts_of_test_data_name_their_subset(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (tested("test1"), "subset = 'test, test1': allowed is test, test1, each of one part or more"),
         (tested(None, "test2"), "subset = 'test, test2': allowed is test, test1, each of one part or more"),
         (tested("dev"), "test[0]: subset = 'dev': allowed is test, test1, test2"),
-        (tested("../test"), "test[0]: subset = '../test'"),
         (
             GOOD.replace("[[valid]]", '[[valid]]\nsubset = "test"'),
             "subset = 'test': allowed is a key of [[test]] alone",
@@ -116,9 +114,7 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
     [
         ('source = "en"', 'sources = "en"', "did you mean source?"),
         ('invalid_utf8 = "refuse"', "", "invalid_utf8: is missing"),
-        ('source = "en"', 'published = "WMT14 En-Dee"\nsource = "en"', "published: WMT14 En-Dee is not one of WMT14"),
         ("bpe = 100", 'bpe = "100"', "protocol.bpe: allowed is a whole number, given was '100'"),
-        ("lowercase = false", "lowercase = 0", "protocol.lowercase: allowed is true or false, given was 0"),
         ("max = 80", "max = 0", "protocol.lengths: min = 1: allowed is 1 to max"),
         ('"before_bpe"', '"before"', "protocol.lengths.counted: before is not one of before_bpe, after_bpe; did you"),
         ('target = "de"', 'target = "de/fr"', "target = 'de/fr' names no language: allowed are letters, digits, _"),
@@ -138,7 +134,6 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
             "ftp://localhost",
             "archives.a[0]: urls = 'ftp://localhost/a.tgz': allowed is http or https",
         ),
-        ('["https://localhost/a.tgz"]', '"https://localhost/a.tgz"', "archives.a[0].urls: allowed is a list"),
         ("/a.tgz", "/", "archives.a[0]: file = '': allowed is a plain name: letters, digits and ._-+, the first"),
         (DIGEST, "G" * 64, "allowed is 64 hexadecimal digits in lower case"),
         (f'sha256 = "{DIGEST}"', "", "archives.a[0]: sha256: allowed is this or md5"),

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 from faults import malicious
-from programs.program import realformer_nmt
 from tiny_models import exportable, saved
 
 from realformer_nmt import subcommands
@@ -37,11 +36,11 @@ def words(data: Path, output: Path, to: str = "fairseq") -> list[str]:
 
 
 def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
-    checkpoint: Path, toy_corpus: Path, tmp_path: Path
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "new" / "exported"
-    done = realformer_nmt("export", checkpoint.parent, *words(toy_corpus, output))
-    assert done.stdout == f"{output}: {checkpoint} as {TARGETS['fairseq'].what}\n", done.stderr
+    assert subcommands.main(["export", str(checkpoint.parent), *words(toy_corpus, output)]) == 0
+    assert capsys.readouterr().out == f"{output}: {checkpoint} as {TARGETS['fairseq'].what}\n"
     assert sorted(file.name for file in output.iterdir()) == [
         *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt"),
     ]

@@ -78,6 +78,7 @@ def test_the_score_is_that_of_the_files_it_names(scored: Scored, toy_corpus: Pat
     assert expected > 1
     assert re.search(rf"^sacreBLEU +{expected:.2f} ", scored.printed, re.M)
     assert record["lines"] == 61
+    assert scored.printed.startswith("test, 61 lines\n")
     assert record["versions"]["sacrebleu"] in record["scores"]["bleu"]["signature"]
 
 

@@ -13,7 +13,6 @@ from fairseq import checkpoint_utils
 from programs import argv, commands
 from tiny_models.tiny_run import Training
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 
@@ -63,12 +62,3 @@ def test_the_loss_is_that_of_every_sentence(run: Path, toy_corpus: Path, tmp_pat
     assert len(task.dataset("valid")) == 203
     record = translated(toy_corpus, tmp_path, path, "--validate", "--batch-size", 10)
     assert record["validation"]["loss"] == pytest.approx(bits / tokens, abs=1e-5)
-
-
-def test_only_one_model_on_a_subset_can_be_validated(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
-    text = tmp_path / "text"
-    text.write_text("a b\n")
-    with pytest.raises(UserError, match="--validate goes with a subset of the data-bin, not with --input"):
-        translated(toy_corpus, tmp_path, run / "checkpoint5.pt", "--validate", "--input", text)
-    with pytest.raises(UserError, match="--validate is for one model: give one checkpoint"):
-        translated(toy_corpus, tmp_path, run / "checkpoint4.pt", run / "checkpoint5.pt", "--validate")
