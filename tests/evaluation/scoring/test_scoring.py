@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -13,7 +12,6 @@ import torch
 from programs import argv, commands
 from programs.program import realformer_nmt
 from sacrebleu.metrics import BLEU
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common.errors import UserError
@@ -21,11 +19,6 @@ from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.evaluation.scoring import score
 from realformer_nmt.evaluation.translating import translate
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 class Scored(NamedTuple):

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import torch
 from programs.program import REPOSITORY
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
@@ -137,10 +136,10 @@ def test_sentences_are_counted_as_they_come(tmp_path: Path) -> None:
 
 
 def test_three_jobs_say_what_one_fairseq_generate_says(
-    once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path, tmp_path: Path
+    run: Path, fairseq: Any, user_dir: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
     """Five sentences in two batches: the third job has none. To the last digit of every score."""
-    checkpoint = once("tiny_run", Training(fairseq, user_dir, toy_corpus)) / "checkpoint5.pt"
+    checkpoint = run / "checkpoint5.pt"
     subsets.binarise(read_lines(toy_corpus.parent / "train.src")[:5], toy_corpus, "few", "src", "tgt", tmp_path)
     words = ["--path", checkpoint, "--cpu", "--beam", 2, "--nbest", 2, "--max-len-b", 9, "--batch-size", 3]
     words += ["--source-lang", "src", "--target-lang", "tgt"]

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,11 @@ import pytest
 import torch
 from fairseq import checkpoint_utils
 from programs import argv, commands
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 
 DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
