@@ -53,8 +53,7 @@ def run(request: ScoreRequest) -> int:
     if stage.is_up_to_date(request.fresh):
         return 0
     training = read_training(request.training) if request.training else None
-    reference = raw_texts.find(request, translation, raw_texts.REFERENCE)
-    files = {"hypotheses": request.translation / HYPOTHESES, "reference": reference}
+    files = {"hypotheses": request.translation / HYPOTHESES, "reference": stage.inputs["reference"]}
     origin = stage.new_origin()
     models = unchanged_models(request.translation, translation)
     checked = are_of_training(request, training, models)

@@ -7,8 +7,7 @@ import pytest
 from programs import argv
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.evaluation.rows.score_squad import ScoreSquadRequest
-from realformer_nmt.evaluation.rows.span_scores import scores
+from realformer_nmt.evaluation.rows.score_squad import ScoreSquadRequest, mean_scores
 from realformer_nmt.questions.squad import Answer, Question
 
 
@@ -32,21 +31,21 @@ def question(*answers: str, may_have_none: bool = False, name: str = "q") -> Que
 )
 @pytest.mark.parametrize("second", [False, True])
 def test_an_answer_by_hand(answers: tuple[str, ...], answer: str, exact: float, f1: float, second: bool) -> None:
-    figures = scores([question(*answers, may_have_none=second)], {"q": answer})
+    figures = mean_scores([question(*answers, may_have_none=second)], {"q": answer})
     assert (figures["exact_match"], figures["f1"]) == pytest.approx((100 * exact, 100 * f1))
 
 
 def test_of_nothing_the_versions_think_differently() -> None:
     """1.1 finds no shared word in two empty texts; in 2.0 they agree, and an answer without words counts only alone."""
-    assert scores([question("the")], {"q": "!"}) == {"exact_match": 100, "f1": 0}
+    assert mean_scores([question("the")], {"q": "!"}) == {"exact_match": 100, "f1": 0}
     both = {"exact_match": 100, "f1": 100, "has_answer_exact_match": 100, "has_answer_f1": 100}
-    assert scores([question("the", may_have_none=True)], {"q": "!"}) == both
-    assert scores([question("the", "cat", may_have_none=True)], {"q": ""})["exact_match"] == 0
+    assert mean_scores([question("the", may_have_none=True)], {"q": "!"}) == both
+    assert mean_scores([question("the", "cat", may_have_none=True)], {"q": ""})["exact_match"] == 0
 
 
 def test_questions_without_answer_are_distinguished() -> None:
     questions = [question("black cat", name="a", may_have_none=True), question(name="b"), question(name="c")]
-    figures = scores(questions, {"a": "cat", "b": "", "c": "cat"})
+    figures = mean_scores(questions, {"a": "cat", "b": "", "c": "cat"})
     assert figures == pytest.approx(
         {
             **{"exact_match": 100 / 3, "f1": 100 * (2 / 3 + 1) / 3},
