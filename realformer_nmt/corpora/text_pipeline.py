@@ -44,6 +44,11 @@ class TextPipeline:
         return self.source, self.target
 
     @property
+    def dictionaries(self) -> list[Path]:
+        """The files of the source's and the target's dictionary."""
+        return [self.data / f"dict.{language}.txt" for language in self.languages]
+
+    @property
     def tags(self) -> tuple[str, str]:
         """The tags of both languages; empty if the model was trained without them."""
         tag = METHODS[self.subwords].tag

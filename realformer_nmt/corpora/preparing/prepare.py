@@ -120,7 +120,8 @@ class PrepareSteps:
         job, request = self.job, self.request
         size = job.vocabulary
         if job.like:
-            job.like.copy_subwords(out)
+            for name, file in job.like.subwords().items():
+                shutil.copyfile(file, out / name)
         else:
             source, target = (self.folder.text / f"train.{language}" for language in job.plan.languages)
             pairs = sum(part.kept for part in text.parts if part.split == "train")

@@ -10,7 +10,7 @@ from realformer_nmt.common.files.atomic_files import check_free
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.data_bins.languages import MANY, check_language
+from realformer_nmt.data_bins.languages import MANY, check_languages
 
 if TYPE_CHECKING:
     from realformer_nmt.exporting.importing.hub_folder import TokenizerConfig
@@ -79,11 +79,7 @@ def run(request: ImportRequest) -> int:
 def languages(request: ImportRequest, named: "TokenizerConfig") -> tuple[str, str]:
     """Return the languages of the options, or else those of tokenizer_config.json."""
     source, target = request.source or named.source_lang, request.target or named.target_lang
-    for flag, language in (("--source", source), ("--target", target)):
-        try:
-            check_language(language)
-        except ValueError as error:
-            raise UserError(f"{request.model}: {flag} is missing or wrong: {error}") from error
+    check_languages(f"{request.model}: --source and --target are needed", (source, target))
     if source == target:
         raise UserError(f"{request.model} is from {source} to {target}: give two names by --source and --target")
     return str(source), str(target)
