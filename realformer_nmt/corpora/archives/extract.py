@@ -43,7 +43,7 @@ def extract(
     if entries_of is None:
         _check_none(archive, set(members) - {name}, [name])
         return {name: archive}
-    paths = {member: folder / _safe(archive, member) for member in members}
+    paths = {member: folder / safe_names.inside(member) for member in members}
     _claim(archive, folder / NOTE, paths.values())
     missing = {member for member, path in paths.items() if not path.is_file()}
     names = []
@@ -100,13 +100,6 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
 
 
 ENTRIES = {".tar": _tar_entries, ".tgz": _tar_entries, ".tar.gz": _tar_entries, ".zip": _zip_entries}
-
-
-def _safe(archive: Path, member: str) -> str:
-    try:
-        return safe_names.inside(member)
-    except ValueError as error:
-        raise UserError(f"{archive}: {error}") from error
 
 
 def _check_size(archive: Path, entry: Entry) -> None:

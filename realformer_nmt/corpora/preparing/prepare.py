@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.folder_lock import locked
@@ -55,11 +54,8 @@ def run(request: PrepareRequest) -> int:
         return 0
     job = prepare_job.job(request)
     check_folder(job, folder)
-    try:
-        with locked(request.folder / ".lock", "is preparing"):
-            prepare(job, folder, request)
-    except OSError as error:
-        raise UserError(f"{error.filename or request.folder}: {error.strerror or error}") from error
+    with locked(request.folder / ".lock", "is preparing"):
+        prepare(job, folder, request)
     print(folder.record)
     return 0
 
