@@ -10,7 +10,7 @@ from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download, mismatch
-from realformer_nmt.corpora.archives.extract import STATE, extract
+from realformer_nmt.corpora.archives.extract import NOTE, extract
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
 
@@ -64,7 +64,7 @@ def fetch_texts(
 def extracted_files(corpus: Corpus) -> list[str]:
     """Return the paths of all texts of a corpus, and of the records of their extraction, from its folder."""
     names = [archive.name for archive in corpus.archives]
-    return [f"{TEXTS}/{name}/{file}" for name in names for file in (*corpus.members(name), STATE)]
+    return [f"{TEXTS}/{name}/{file}" for name in names for file in (*corpus.members(name), NOTE)]
 
 
 def fetch(

@@ -10,11 +10,9 @@ from realformer_nmt.common.terminal import printable
 from realformer_nmt.corpora.read_segments import Block
 
 
-def progress(name: str, total: int | None, done: int = 0, quiet: bool = False) -> tqdm:
+def progress(name: str, total: int | None, quiet: bool = False) -> tqdm:
     """Return a progress bar, which is silent if `quiet` or if standard error is no terminal."""
-    return tqdm(
-        desc=printable(name), total=total, initial=done, unit="B", unit_scale=True, disable=True if quiet else None
-    )
+    return tqdm(desc=printable(name), total=total, unit="B", unit_scale=True, disable=True if quiet else None)
 
 
 def shown(quiet: bool) -> bool:

@@ -85,8 +85,6 @@ class Segments:
             raise UserError(
                 f"{path}: incomplete or damaged gzip file ({error}); take it from a complete download"
             ) from error
-        except OSError as error:
-            raise UserError(f"{path}: {error.strerror or error}") from error
 
     @property
     def reach(self) -> int:

@@ -12,9 +12,8 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing import prepare_record
 from realformer_nmt.corpora.preparing.clean_splits import cleaning_steps
 from realformer_nmt.corpora.preparing.cleaning import Steps, cleaned
-from realformer_nmt.corpora.subwords.language_tags import tagged_sources, untagged
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
-from realformer_nmt.corpora.subwords.subwords import Lines, Surface, encoder, renew
+from realformer_nmt.corpora.subwords.subwords import Lines, Surface, encoder, renew, tagged_sources, untagged
 from realformer_nmt.data_bins import subsets
 from realformer_nmt.data_bins.languages import MANY, Pair, Requested, pair_of_many
 from realformer_nmt.data_bins.prepared_folder import PreparedFolder
@@ -43,6 +42,11 @@ class TextPipeline:
     @property
     def languages(self) -> tuple[str, str]:
         return self.source, self.target
+
+    @property
+    def dictionaries(self) -> list[Path]:
+        """The files of the source's and the target's dictionary."""
+        return [self.data / f"dict.{language}.txt" for language in self.languages]
 
     @property
     def tags(self) -> tuple[str, str]:

@@ -74,18 +74,13 @@ def verify(folder: Path, by_hash: bool = True) -> int:
 
 def difference(file: Path, noted: RecordedSize, by_hash: bool = True) -> str | None:
     """Return how a file differs from its record, or None; its size is compared before its hash."""
-    try:
-        status = file.stat()
-        if not file.is_file():
-            return f"{file} is gone"
-        if status.st_size != noted.bytes:
-            return f"{file} has {status.st_size:,} bytes, and had {noted.bytes:,}"
-        same = not by_hash or sha256(file, status.st_size, status.st_mtime_ns) == noted.sha256
-        return None if same else f"{file} has changed"
-    except FileNotFoundError:
+    if not file.is_file():
         return f"{file} is gone"
-    except OSError as error:
-        return f"{file}: {error.strerror}"
+    status = file.stat()
+    if status.st_size != noted.bytes:
+        return f"{file} has {status.st_size:,} bytes, and had {noted.bytes:,}"
+    same = not by_hash or sha256(file, status.st_size, status.st_mtime_ns) == noted.sha256
+    return None if same else f"{file} has changed"
 
 
 @functools.lru_cache(maxsize=256)

@@ -21,11 +21,8 @@ def header(index: Path) -> tuple[np.dtype, int]:
     """Return the type of the numbers, and the number of sentences."""
     if not index.is_file():
         raise UserError(f"{index}: no such file; {AGAIN}")
-    try:
-        with index.open("rb") as file:
-            read = file.read(HEADER.size)
-    except OSError as error:
-        raise UserError(f"{index}: {error.strerror}; {AGAIN}") from error
+    with index.open("rb") as file:
+        read = file.read(HEADER.size)
     magic, version, code, count = HEADER.unpack(read) if len(read) == HEADER.size else (b"", 0, 0, 0)
     if magic != MAGIC:
         raise UserError(f"{index} is no index of fairseq's format mmap, or not all of one; {AGAIN}")

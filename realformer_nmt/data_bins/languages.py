@@ -24,8 +24,8 @@ def check_language(name: object) -> None:
         raise ValueError(f"{name!r} names no language: allowed are letters, digits, _ and hyphens between, such as en")
 
 
-def check_languages(origin: Path, names: Iterable[object]) -> None:
-    """Check the languages that a file or folder lists, which become names of files."""
+def check_languages(origin: Path | str, names: Iterable[object]) -> None:
+    """Check the languages that a file, a folder or options list, which become names of files."""
     for name in names:
         try:
             check_language(name)
@@ -43,11 +43,7 @@ def pair_of(index: Path) -> tuple[str, str] | None:
         return None
     with_dictionary = [split for other, split in possible.items() if index.with_name(f"dict.{other}.txt").is_file()]
     source, target = (with_dictionary or list(possible.values()))[0]
-    try:
-        check_language(source)
-        check_language(target)
-    except ValueError as error:
-        raise UserError(f"{index}: {error}") from error
+    check_languages(index, (source, target))
     return source, target
 
 

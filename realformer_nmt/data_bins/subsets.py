@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.data_bins import sentences
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.data_bins.index import check_sound, header
 from realformer_nmt.data_bins.languages import pair_in
+from realformer_nmt.data_bins.vocabulary import SYMBOLS
 
 languages = pair_in
 
@@ -69,15 +71,10 @@ def binarise(
     lines: Sequence[str], dictionaries: Path, subset: str, source: str, target: str, folder: Path, prefix: str = ""
 ) -> None:
     """Write a data-bin of lines of subwords with the dictionaries of another; its targets are a prefix or absent."""
-    from fairseq.data import indexed_dataset  # here: the commands' --help does not wait for it
-
     for language in (source, target):
         check_prepared(dictionaries / f"dict.{language}.txt")
         shutil.copyfile(dictionaries / f"dict.{language}.txt", folder / f"dict.{language}.txt")
     for language, text in {source: lines, **({target: [prefix] * len(lines)} if prefix else {})}.items():
-        vocabulary = dictionary(folder / f"dict.{language}.txt")
-        path = folder / f"{subset}.{source}-{target}.{language}"
-        builder = indexed_dataset.make_builder(f"{path}.bin", impl="mmap", vocab_size=len(vocabulary))
-        for line in text:
-            builder.add_item(vocabulary.encode_line(line, add_if_not_exist=False))
-        builder.finalize(f"{path}.idx")
+        symbols = dictionary(folder / f"dict.{language}.txt").symbols
+        numbers = sentences.numbered("".join(f"{line}\n" for line in text).encode(), "\n".join(symbols[len(SYMBOLS) :]))
+        sentences.write(folder / f"{subset}.{source}-{target}.{language}", len(symbols), [numbers])

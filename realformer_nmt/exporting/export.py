@@ -1,13 +1,11 @@
 """`realformer-nmt export`: write a trained model in the format of another program."""
 
-import importlib.util
-import pkgutil
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import ClassVar, NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.extras import pip_install
 from realformer_nmt.common.files.atomic_files import check_free, completed_folder
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.corpora.corpus_options import CorpusOptions
@@ -18,25 +16,21 @@ EXACT = "fp32"
 class Target(NamedTuple):
     what: str
     write: str  # "module:function" of (source, folder, precision)
-    packages: tuple[str, ...] = ()  # installed by the extra of the target's name
     precisions: tuple[str, ...] = (EXACT,)
 
 
 TARGETS = {
     "fairseq": Target("a checkpoint of fairseq's own transformer", "realformer_nmt.exporting.fairseq_checkpoint:write"),
     "ctranslate2": Target(
-        "a model of CTranslate2", "realformer_nmt.exporting.ctranslate2_model:write", ("ctranslate2",), (EXACT, "int8")
+        "a model of CTranslate2", "realformer_nmt.exporting.ctranslate2_model:write", (EXACT, "int8")
     ),
     "onnx": Target(
         "graphs of ONNX, and a program that translates by them without torch",
         "realformer_nmt.exporting.onnx_graphs:write",
-        ("onnx", "onnxruntime"),
         (EXACT, "int8"),
     ),
     "huggingface": Target(
-        "a Marian model of transformers, with its tokenizer and a model card",
-        "realformer_nmt.exporting.marian:write",
-        ("safetensors",),
+        "a Marian model of transformers, with its tokenizer and a model card", "realformer_nmt.exporting.marian:write"
     ),
 }
 
@@ -66,25 +60,16 @@ REQUEST = ExportRequest
 
 def run(request: ExportRequest) -> int:
     target = TARGETS[request.to]
-    check_packages(request.to, target)
-    check_precision(request.to, target, request.precision)
+    if request.precision not in target.precisions:
+        allowed = ", ".join(target.precisions)
+        raise UserError(f"--precision {request.precision} is not one of --to {request.to}'s: {allowed}")
     check_free(request.output)
     from realformer_nmt.exporting import loaded_run  # here: --help needs none of it
 
+    write = resolve_name(target.write)  # a library that it lacks is named before the work
     loaded = loaded_run.load(request.model, request)
     with completed_folder(request.output) as folder:
-        pkgutil.resolve_name(target.write)(loaded, folder, request.precision)
+        write(loaded, folder, request.precision)
         loaded.record({"to": request.to, "precision": request.precision}, folder)
     print(f"{request.output}: {loaded.path} as {target.what}")
     return 0
-
-
-def check_packages(name: str, target: Target) -> None:
-    missing = [package for package in target.packages if importlib.util.find_spec(package) is None]
-    if missing:
-        raise UserError(f"--to {name} needs {' and '.join(missing)}: {pip_install(name)}")
-
-
-def check_precision(name: str, target: Target, precision: str) -> None:
-    if precision not in target.precisions:
-        raise UserError(f"--precision {precision} is not one of --to {name}'s: {', '.join(target.precisions)}")

@@ -63,7 +63,7 @@ class LoadedRun(NamedTuple):
         return records.read(file, ConversionRecord, "`realformer-nmt import` writes it").made_from.settings
 
     def copy_words(self, folder: Path) -> None:
-        for file in (*dictionaries(self.corpus), *subwords(self.corpus)):
+        for file in (*self.corpus.dictionaries, *subwords(self.corpus)):
             shutil.copyfile(file, folder / file.name)
 
     def copy_program(self, program: ModuleType, folder: Path) -> None:
@@ -88,7 +88,7 @@ def load(model: Path, options: CorpusOptions) -> LoadedRun:
     check_plain_attention(path, loaded.options)
     members = origins.sources(path, state)
     source = LoadedRun(path, loaded.model, loaded.options, loaded.updates or 0, corpus, origin, members)
-    loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, dictionaries(corpus)))
+    loaded_model.check_dictionaries(loaded, corpus.data, *map(dictionary, corpus.dictionaries))
     return source
 
 
@@ -100,10 +100,6 @@ def check_plain_attention(path: Path, options: Options) -> None:
         raise UserError(f"{path} has --encoder-relative-positions {reach}: only models without them are exported")
 
 
-def dictionaries(corpus: TextPipeline) -> list[Path]:
-    return [corpus.data / f"dict.{language}.txt" for language in corpus.languages]
-
-
 def subwords(corpus: TextPipeline) -> list[Path]:
     """Return the subword files: a folder that `prepare` has not written may lack the dictionary, which is in data."""
     if corpus.folder is None:
@@ -113,7 +109,7 @@ def subwords(corpus: TextPipeline) -> list[Path]:
 
 
 def inputs(path: Path, corpus: TextPipeline) -> dict[str, Path]:
-    return {file.name: file for file in (path, *dictionaries(corpus), *subwords(corpus))}
+    return {file.name: file for file in (path, *corpus.dictionaries, *subwords(corpus))}
 
 
 def check_subwords(corpus: TextPipeline) -> None:
@@ -126,7 +122,7 @@ def check_subwords(corpus: TextPipeline) -> None:
 
 
 def config(source: LoadedRun) -> dict[str, object]:
-    words = [dictionary(file) for file in dictionaries(source.corpus)]
+    words = [dictionary(file) for file in source.corpus.dictionaries]
     symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
     limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
     special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}

@@ -17,7 +17,7 @@ from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.exporting import as_stock_transformer, model_card
-from realformer_nmt.exporting.loaded_run import LoadedRun, dictionaries
+from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.stack import Side
 
@@ -136,7 +136,7 @@ def write_tokenizer(source: LoadedRun, folder: Path, config: Mapping[str, object
         return
     for name, file in zip(("source.spm", "target.spm"), source.tokenizer_models, strict=True):
         shutil.copyfile(file, folder / name)
-    for name, file in zip(("vocab.json", "target_vocab.json"), dictionaries(source.corpus), strict=True):
+    for name, file in zip(("vocab.json", "target_vocab.json"), source.corpus.dictionaries, strict=True):
         _write(folder / name, dictionary(file).indices)
     languages = dict(zip(("source_lang", "target_lang"), source.corpus.languages, strict=True))
     tokens = {"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "<pad>"}

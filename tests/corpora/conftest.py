@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from programs import commands
-from texts.archive_fixtures import _no_proxy as _no_proxy
-from texts.archive_fixtures import server as server
-from texts.archive_fixtures import shared_server as shared_server
-from texts.archive_fixtures import waits as waits
+from texts.archive_server import ArchiveServer
+from texts.single_archive import CONTENT, Waits
 
 
 @pytest.fixture(scope="module")
@@ -15,3 +13,31 @@ def forks() -> Iterator[None]:
     """Make each command that ours start in this process a fork."""
     with commands.starting_forks():
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_proxy() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("no_proxy", "127.0.0.1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArchiveServer]:
+    site = tmp_path_factory.mktemp("site")
+    for name in ("a.tgz", "mirror.tgz"):
+        (site / name).write_bytes(CONTENT)
+    with ArchiveServer(site) as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server: ArchiveServer) -> ArchiveServer:
+    shared_server.faults.clear()
+    shared_server.requests.clear()
+    return shared_server
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()

@@ -7,6 +7,7 @@ from realformer_nmt.corpora.manifest import load
 from realformer_nmt.corpora.manifest_schema import Lengths, Member, Packing
 
 DIGEST = "0" * 64
+OTHER = f'urls = ["https://b/a.tgz"]\nmd5 = "{DIGEST[:32]}"'
 GOOD = f"""
 source = "en"
 target = "de"
@@ -97,14 +98,9 @@ def test_parts_of_test_data_name_their_subset(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (tested("test1"), "subset = 'test, test1': allowed is test, test1, each of one part or more"),
         (tested(None, "test2"), "subset = 'test, test2': allowed is test, test1, each of one part or more"),
         (tested("dev"), "test[0]: subset = 'dev': allowed is test, test1, test2"),
-        (tested("../test"), "test[0]: subset = '../test'"),
-        (
-            GOOD.replace("[[valid]]", '[[valid]]\nsubset = "test"'),
-            "subset = 'test': allowed is a key of [[test]] alone",
-        ),
+        (GOOD.replace("[[valid]]", '[[valid]]\nsubset = "test"'), "'test': allowed is a key of [[test]] alone"),
     ],
 )
 def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -116,9 +112,7 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
     [
         ('source = "en"', 'sources = "en"', "did you mean source?"),
         ('invalid_utf8 = "refuse"', "", "invalid_utf8: is missing"),
-        ('source = "en"', 'published = "WMT14 En-Dee"\nsource = "en"', "published: WMT14 En-Dee is not one of WMT14"),
         ("bpe = 100", 'bpe = "100"', "protocol.bpe: allowed is a whole number, given was '100'"),
-        ("lowercase = false", "lowercase = 0", "protocol.lowercase: allowed is true or false, given was 0"),
         ("max = 80", "max = 0", "protocol.lengths: min = 1: allowed is 1 to max"),
         ('"before_bpe"', '"before"', "protocol.lengths.counted: before is not one of before_bpe, after_bpe; did you"),
         ('target = "de"', 'target = "de/fr"', "target = 'de/fr' names no language: allowed are letters, digits, _"),
@@ -128,30 +122,13 @@ def test_subsets_that_fairseq_would_not_find_are_refused(tmp_path: Path, text: s
         ('"a:valid.de"', '"a:train.de"', "train, valid, test = 'a:train.de': allowed is each text once"),
         ('"a:train.de"', '"b:train.de"', "train, valid, test: archive b is not one of a"),
         ("[[train]]", "[train]", "train: allowed is a list, given was {"),
-        (
-            "[[valid]]",
-            "[held_out]\nevery = 2\ncounted = 'before_cleaning'\n[[valid]]",
-            "valid: allowed is either parts",
-        ),
-        (
-            "https://localhost",
-            "ftp://localhost",
-            "archives.a[0]: urls = 'ftp://localhost/a.tgz': allowed is http or https",
-        ),
-        ('["https://localhost/a.tgz"]', '"https://localhost/a.tgz"', "archives.a[0].urls: allowed is a list"),
+        ("[[valid]]", "[held_out]\nevery = 2\ncounted = 'before_cleaning'\n[[valid]]", "valid: allowed is either"),
+        ("https://localhost", "ftp://localhost", "urls = 'ftp://localhost/a.tgz': allowed is http or https"),
         ("/a.tgz", "/", "archives.a[0]: file = '': allowed is a plain name: letters, digits and ._-+, the first"),
         (DIGEST, "G" * 64, "allowed is 64 hexadecimal digits in lower case"),
         (f'sha256 = "{DIGEST}"', "", "archives.a[0]: sha256: allowed is this or md5"),
-        (
-            "[[archives.a]]",
-            f'[[archives.b]]\nurls=["https://b/b"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
-            "archives.b: no part",
-        ),
-        (
-            "[[archives.a]]",
-            f'[[archives.a]]\nurls=["https://b/a.tgz"]\nmd5="{DIGEST[:32]}"\n[[archives.a]]',
-            "archives = 'a.tgz': allowed is each file name once",
-        ),
+        ("[[archives.a]]", f"[[archives.b]]\nfile = 'b'\n{OTHER}\n[[archives.a]]", "archives.b: no part"),
+        ("[[archives.a]]", f"[[archives.a]]\n{OTHER}\n[[archives.a]]", "archives = 'a.tgz': allowed is each file name"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key_and_what_is_allowed(

@@ -1,6 +1,5 @@
 """Bars are for terminals, which see one in every stage of prepare."""
 
-import gzip
 import io
 import re
 from pathlib import Path
@@ -12,8 +11,6 @@ from texts.single_archive import packing
 
 from realformer_nmt.corpora.archives.download import download
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
-from realformer_nmt.corpora.progress import watched
-from realformer_nmt.corpora.read_segments import blocks
 from realformer_nmt.corpora.subwords.subwords import TrainingTexts, learn_model
 
 pytestmark = pytest.mark.usefixtures("forks")
@@ -42,25 +39,6 @@ def test_a_bar_with_speed_and_time_left_is_for_terminals(
     download(packing(server), tmp_path, quiet=quiet)
     assert bool(re.search(r"a\.tgz" + BAR.format("2.50M"), error.getvalue())) == shown
     assert bool(error.getvalue()) == shown
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-def test_a_block_says_how_far_into_the_files_it_reaches(tmp_path: Path, compressed: bool) -> None:
-    """Plain files count to the byte, compressed ones in the file's own bytes; at the end all of them are read."""
-    lines = [f"{number * 7919 % 10_007} {number}\n".encode() for number in range(60_000)]
-    source, target = tmp_path / "a", tmp_path / "b"
-    sides = lines, lines[::-1]
-    for path, side in zip((source, target), sides, strict=True):
-        path.write_bytes(gzip.compress(b"".join(side)) if compressed else b"".join(side))
-    whole = source.stat().st_size + target.stat().st_size
-    pairs = list(watched(blocks(source, target, "gzip" if compressed else "text", size=25_000), "x", source, target))
-    reached = [block.reach for block in pairs]
-    assert reached == sorted(reached)
-    assert reached[-1] == whole
-    if compressed:
-        assert [reach / whole for reach in reached] == pytest.approx([25 / 60, 50 / 60, 1], abs=0.05)
-    else:
-        assert reached[1] == sum(len(line) for side in sides for line in side[:50_000])
 
 
 def test_every_stage_of_prepare_shows_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,8 +139,3 @@ def test_a_damaged_gzip_file_is_named(folder: Path, damage: object) -> None:
     path.write_bytes(damage(gzip.compress(b"line\n" * 1000)))
     with pytest.raises(UserError, match=r"damaged\.gz"):
         list(blocks(path, path, "gzip"))
-
-
-def test_a_missing_file_is_named(folder: Path) -> None:
-    with pytest.raises(UserError, match="absent: No such file"):
-        list(blocks(folder / "absent", folder / "absent"))

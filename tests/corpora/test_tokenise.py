@@ -20,11 +20,6 @@ BY_PERL = [
         "It costs 5, not 6; see http://a.b/c?d=e&f [x] <y> etc.",
         "It costs 5 , not 6 ; see http : / / a.b / c ? d = e &amp; f &#91; x &#93; &lt; y &gt; etc .",
     ),
-    (
-        "en",
-        "'Tis the '90s - rock'n'roll ... and so on...",
-        "&apos;Tis the &apos; 90s - rock &apos;n&apos;roll ... and so on ...",
-    ),
     ("en", "the dogs' tails and the 1990's.", "the dogs &apos; tails and the 1990 &apos;s ."),
     (
         "de",
@@ -40,11 +35,6 @@ BY_PERL = [
         "fr",
         "L'homme qu'elle aime aujourd'hui, M. Dupont, a dit : « C'est ça. »",
         "L&apos; homme qu&apos; elle aime aujourd&apos; hui , M. Dupont , a dit : « C&apos; est ça . »",
-    ),
-    (
-        "fr",
-        "Est-ce que l'an 1.000,5 va-t-il ?.. Oui.'",
-        "Est @-@ ce que l&apos; an 1.000,5 va @-@ t @-@ il ? .. Oui . &apos;",
     ),
 ]
 AWKWARD = """

@@ -73,11 +73,8 @@ def test_numbers_are_read_as_they_stand(data: Path) -> None:
     ("text", "message"),
     [
         ("1\n" * 5, "has 5 lines for 6 sentences"),
-        ("1\n" * 7, "has 7 lines for 6 sentences"),
         ("1\n2\nthree\n", "line 3 is 'three': allowed are 1 numbers"),
-        ("1 2\n" * 6, "line 1 is '1 2'"),
         ("1\n\n" * 3, "line 2 is ''"),
-        ("1\nnan\n", "line 2 is 'nan'"),
         ("\uff11\n", "line 1 is "),  # a digit, and not of those that a number has here
         ("9" * 100000, "line 1 is '9999"),
         ("\x1b[31m\n", r"line 1 is '.x1b\[31m'"),

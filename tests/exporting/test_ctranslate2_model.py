@@ -24,12 +24,9 @@ def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
     return output
 
 
-def engine(folder: Path) -> ctranslate2.Translator:
-    return ctranslate2.Translator(str(folder), inter_threads=1, intra_threads=1)
-
-
 def greedy(folder: Path, texts: list[str]) -> list[list[str]]:
-    results = engine(folder).translate_batch([text.split() for text in texts], beam_size=1, max_decoding_length=LONGEST)
+    engine = ctranslate2.Translator(str(folder), inter_threads=1, intra_threads=1)
+    results = engine.translate_batch([text.split() for text in texts], beam_size=1, max_decoding_length=LONGEST)
     # fairseq leaves <s> out of what it writes
     return [[piece for piece in result.hypotheses[0] if piece != "<s>"] for result in results]
 

@@ -4,13 +4,13 @@ import json
 import re
 import resource
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from faults import malicious
-from programs.program import realformer_nmt
 from tiny_models import exportable, saved
 
 from realformer_nmt import subcommands
@@ -19,7 +19,7 @@ from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.subwords import sentencepiece_subwords
 from realformer_nmt.corpora.subwords.subwords import TrainingTexts
 from realformer_nmt.corpora.text_pipeline import TextPipeline
-from realformer_nmt.exporting import export, loaded_run
+from realformer_nmt.exporting import loaded_run
 from realformer_nmt.exporting.export import TARGETS
 
 
@@ -36,11 +36,11 @@ def words(data: Path, output: Path, to: str = "fairseq") -> list[str]:
 
 
 def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
-    checkpoint: Path, toy_corpus: Path, tmp_path: Path
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "new" / "exported"
-    done = realformer_nmt("export", checkpoint.parent, *words(toy_corpus, output))
-    assert done.stdout == f"{output}: {checkpoint} as {TARGETS['fairseq'].what}\n", done.stderr
+    assert subcommands.main(["export", str(checkpoint.parent), *words(toy_corpus, output)]) == 0
+    assert capsys.readouterr().out == f"{output}: {checkpoint} as {TARGETS['fairseq'].what}\n"
     assert sorted(file.name for file in output.iterdir()) == [
         *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt"),
     ]
@@ -107,34 +107,18 @@ def test_a_folder_that_is_there_is_left_alone(
     assert (tmp_path / "mine").read_text() == "mine"
 
 
-def added(lines: list[str]) -> list[str]:
-    return [*lines, "added 1\n"]
-
-
-def swapped(lines: list[str]) -> list[str]:
-    return [*lines[1::-1], *lines[2:]]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (added, "has dictionaries of 16 and 16 entries"),
-        (swapped, "the checkpoint was trained with another target dictionary than that of"),
-    ],
-)
 def test_a_model_of_another_dictionary_is_refused(
-    change: Callable[[list[str]], list[str]],
-    message: str,
-    checkpoint: Path,
-    toy_corpus: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = shutil.copytree(toy_corpus, tmp_path / "other")
     lines = (other / "dict.tgt.txt").read_text().splitlines(keepends=True)
-    (other / "dict.tgt.txt").write_text("".join(change(lines)))
-    assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "exported")]) == 1
-    assert message in capsys.readouterr().err
+    for changed, message in (
+        ([*lines, "added 1\n"], "has dictionaries of 16 and 16 entries"),
+        ([*lines[1::-1], *lines[2:]], "the checkpoint was trained with another target dictionary than that of"),
+    ):
+        (other / "dict.tgt.txt").write_text("".join(changed))
+        assert subcommands.main(["export", str(checkpoint), *words(other, tmp_path / "exported")]) == 1
+        assert message in capsys.readouterr().err
     assert not (tmp_path / "exported").exists()
 
 
@@ -150,12 +134,26 @@ def test_shortcuts_too_small_to_be_folded_are_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["bad.pt"]
 
 
-def test_a_colon_at_which_the_converter_would_cut_is_refused(
-    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "to", "precision", "message"),
+    [
+        ("a:b", "ctranslate2", "fp32", "a:b has a colon in its path"),
+        ("out", "huggingface", "int8", "--precision int8 is not one of --to huggingface's: fp32"),
+    ],
+)
+def test_what_a_target_cannot_write_is_refused(
+    name: str,
+    to: str,
+    precision: str,
+    message: str,
+    checkpoint: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    output = tmp_path / "a:b"
-    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, output, "ctranslate2")]) == 1
-    assert f"{output} has a colon in its path" in capsys.readouterr().err
+    options = [*words(toy_corpus, tmp_path / name, to), "--precision", precision]
+    assert subcommands.main(["export", str(checkpoint), *options]) == 1
+    assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -183,16 +181,8 @@ def test_without_its_packages_a_target_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lacking = TARGETS["fairseq"]._replace(packages=("json", "of_no_such_name"))
-    monkeypatch.setitem(export.TARGETS, "fairseq", lacking)
-    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "exported")]) == 1
-    message = "--to fairseq needs of_no_such_name: pip install 'realformer-nmt[fairseq]'\n"
-    assert capsys.readouterr().err.endswith(message)
-
-
-def test_a_precision_that_a_target_has_not_is_refused(
-    checkpoint: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    output = words(toy_corpus, tmp_path / "exported", "huggingface")
-    assert subcommands.main(["export", str(checkpoint), *output, "--precision", "int8"]) == 1
-    assert "--precision int8 is not one of --to huggingface's: fp32" in capsys.readouterr().err
+    monkeypatch.delitem(sys.modules, "realformer_nmt.exporting.marian", raising=False)
+    monkeypatch.setitem(sys.modules, "safetensors.torch", None)
+    monkeypatch.setattr(loaded_run, "load", lambda *_: pytest.fail("it loaded the model first"))
+    assert subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "out", "huggingface")]) == 1
+    assert "needs safetensors: pip install 'realformer-nmt[huggingface]'\n" in capsys.readouterr().err

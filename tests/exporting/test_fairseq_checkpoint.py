@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 from programs import commands
-from programs.program import realformer_nmt
 from programs.reports import Hypothesis, parse
 from tiny_models import exportable
+
+from realformer_nmt import subcommands
 
 
 def hypotheses(data: Path, checkpoint: Path, *flags: object) -> dict[int, list[Hypothesis]]:
@@ -20,9 +21,8 @@ def hypotheses(data: Path, checkpoint: Path, *flags: object) -> dict[int, list[H
 def test_fairseq_generate_writes_the_same_without_the_plug_in(tmp_path: Path, toy_corpus: Path, user_dir: Path) -> None:
     """test_folding.py folds every scaling."""
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "admin_tiny", "--decoder-learned-pos")
-    words = ("--data", toy_corpus, "--subwords", "none", "--output", tmp_path / "plain")
-    done = realformer_nmt("export", checkpoint, "--to", "fairseq", *words)
-    assert done.returncode == 0, done.stderr
+    words = ("--data", str(toy_corpus), "--subwords", "none", "--output", str(tmp_path / "plain"))
+    assert subcommands.main(["export", str(checkpoint), "--to", "fairseq", *words]) == 0
     exported = tmp_path / "plain" / "model.pt"
     assert torch.load(exported, weights_only=True)["cfg"]["model"]["_name"] == "transformer"
     expected = hypotheses(toy_corpus, checkpoint, "--user-dir", user_dir)

@@ -1,9 +1,6 @@
 """The exported folder under transformers itself."""
 
-import json
-import os
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,6 @@ import pytest
 import torch
 import transformers
 from fairseq.sequence_generator import SequenceGenerator
-from programs import commands
 from tiny_models import exportable
 from tiny_models.tiny import EOS, PAD, PREVIOUS, dictionary
 from torch.testing import assert_close
@@ -31,23 +27,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "learned positions": {"encoder_learned_pos": True, "max_source_positions": 20, "decoder_attention_heads": 4},
     "no positions": {"no_token_positional_embeddings": True, "decoder_ffn_embed_dim": 6},
 }
-OFFLINE = """
-import json, socket, sys
-def refuse(*_): raise OSError("no network here")
-socket.socket.connect = refuse
-from transformers import AutoTokenizer, MarianMTModel
-tokenizer, model = (each.from_pretrained(sys.argv[1]) for each in (AutoTokenizer, MarianMTModel))
-batch = tokenizer(json.load(sys.stdin), return_tensors="pt", padding=True)
-print(json.dumps(tokenizer.batch_decode(model.generate(**batch, num_beams=3), skip_special_tokens=True)))
-"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "exported").mkdir()
+    return tmp_path / "exported"
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_a_folded_model_computes_what_it_did(options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_folded_model_computes_what_it_did(options: dict[str, Any], folder: Path, tmp_path: Path) -> None:
     """test_folding.py folds every scaling."""
     source = exportable.source(("post", "admin", "dot", "none"), tmp_path, **options)
-    folder = tmp_path / "exported"
-    folder.mkdir()
     marian.write(source, folder, "fp32")
     model = transformers.MarianMTModel.from_pretrained(folder)
     words = PREVIOUS.ne(PAD)
@@ -71,12 +62,10 @@ def test_what_marian_has_no_place_for_is_refused(options: dict[str, Any], messag
         marian.write(source, tmp_path, "fp32")
 
 
-def test_a_translation_ends_where_the_models_positions_do(tmp_path: Path) -> None:
+def test_a_translation_ends_where_the_models_positions_do(folder: Path, tmp_path: Path) -> None:
     """A model that never ends by itself writes as much as it does under fairseq."""
     source = exportable.source(("post", "none", "dot", "none"), tmp_path, max_target_positions=9)
     source.model.decoder.output_projection.weight.data[EOS] = 0  # less probable than the best word
-    folder = tmp_path / "exported"
-    folder.mkdir()
     marian.write(source, folder, "fp32")
     generator = SequenceGenerator([source.model], dictionary(), beam_size=1)
     inputs = {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}
@@ -89,19 +78,20 @@ def test_a_translation_ends_where_the_models_positions_do(tmp_path: Path) -> Non
     assert {len(tokens) for tokens in expected} == {default[:, 1:].size(1)} == {9}
 
 
-def test_the_program_on_a_card_without_a_tokenizer_runs(tmp_path: Path) -> None:
-    source = exportable.source(("post", "none", "dot", "none"), tmp_path)
-    folder = tmp_path / "exported"
-    folder.mkdir()
-    marian.write(source, folder, "fp32")
+def test_the_program_on_a_card_without_a_tokenizer_runs(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marian.write(exportable.source(("post", "none", "dot", "none"), tmp_path), folder, "fp32")
     program = (folder / "README.md").read_text().partition("```python\n")[2].partition("```")[0]
-    done = commands.run([sys.executable, "-c", program.replace("FOLDER", str(folder))])
+    (tmp_path / "program.py").write_text(program.replace("FOLDER", str(folder)))
+    runpy.run_path(str(tmp_path / "program.py"))
     model = transformers.MarianMTModel.from_pretrained(folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{model.generate(input_ids=torch.tensor([[7, 5, EOS]]))}\n"
+    assert capsys.readouterr().out == f"{model.generate(input_ids=torch.tensor([[7, 5, EOS]]))}\n"
 
 
-def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_corpus: Path) -> None:
+def test_text_is_translated_as_by_ours_without_a_network(
+    tmp_path: Path, toy_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = toy_corpus.parent
     subwords, data = tmp_path / "subwords", tmp_path / "data-bin"
     subwords.mkdir()
@@ -115,10 +105,11 @@ def test_text_is_translated_as_by_ours_without_a_network(tmp_path: Path, toy_cor
     folder = tmp_path / "exported"
     assert subcommands.main(["export", str(checkpoint), "--to", "huggingface", *corpus, "--output", str(folder)]) == 0
     lines = (text / "test.src").read_text().splitlines()[:12]
-    words = [sys.executable, "-c", OFFLINE, str(folder)]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(words, input=json.dumps(lines), env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("it asks the network"))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    reference = transformers.MarianMTModel.from_pretrained(folder)
+    rows = reference.generate(**tokenizer(lines, return_tensors="pt", padding=True), num_beams=3)
+    texts = tokenizer.batch_decode(rows, skip_special_tokens=True)
     model = translator.load(checkpoint, data=data, subwords="sentencepiece", subwords_folder=subwords, cpu=True)
-    translations = [each.replace("\n", " ") for each in json.loads(done.stdout)]  # the subword <0x0A> ends no line here
+    translations = [each.replace("\n", " ") for each in texts]  # the subword <0x0A> ends no line here
     assert translations == model.translate(lines, beam=3)

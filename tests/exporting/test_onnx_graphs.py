@@ -95,12 +95,22 @@ def test_its_program_refuses_a_line_that_ours_refuses(folder: Path, toy_corpus: 
     assert done.stderr == b"a line of 9 subwords is longer than the model's 8: split it into sentences\n"
 
 
+@pytest.fixture(scope="module")
+def plain(once: Once, toy_corpus: Path) -> Path:
+    """A checkpoint and its export."""
+
+    def export(folder: Path) -> None:
+        checkpoint = exportable.checkpoint(folder / "ours.pt", toy_corpus, "realformer_tiny", margin=0.2)
+        exported(checkpoint, toy_corpus, folder / "exported")
+
+    return once("onnx_plain", export)
+
+
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])
-def test_its_beams_and_scores_are_ours(penalty: float, tmp_path: Path, toy_corpus: Path) -> None:
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.2)
-    model = onnx_decoding.OnnxTranslator(exported(checkpoint, toy_corpus, tmp_path / "exported"))
+def test_its_beams_and_scores_are_ours(penalty: float, plain: Path, toy_corpus: Path) -> None:
+    model = onnx_decoding.OnnxTranslator(plain / "exported")
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
-    loaded = translator.load(checkpoint, data=toy_corpus, subwords="none", cpu=True)
+    loaded = translator.load(plain / "ours.pt", data=toy_corpus, subwords="none", cpu=True)
     for line, expected in zip(lines, loaded.stream(lines, beam=4, nbest=4, lenpen=penalty, max_len_b=30), strict=True):
         numbers = [model.numbers[piece] for piece in line.split()]
         beams = model.search([*numbers, model.config["eos"]], 4, penalty, 30)
@@ -110,15 +120,12 @@ def test_its_beams_and_scores_are_ours(penalty: float, tmp_path: Path, toy_corpu
         assert [score for score, _ in beams] == pytest.approx(scores, abs=1e-3)
 
 
-def test_in_int8_its_products_multiply_whole_numbers(tmp_path: Path, toy_corpus: Path) -> None:
-    checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "realformer_tiny", margin=0.2)
-    folders = {
-        name: exported(checkpoint, toy_corpus, tmp_path / name, "--precision", name) for name in ("fp32", "int8")
-    }
-    kinds = {name: [node.op_type for node in onnx.load(folders[name] / "step.onnx").graph.node] for name in folders}
-    assert "MatMulInteger" in kinds["int8"]
-    assert "MatMulInteger" not in kinds["fp32"]
+def test_in_int8_its_products_multiply_whole_numbers(plain: Path, tmp_path: Path, toy_corpus: Path) -> None:
+    int8 = exported(plain / "ours.pt", toy_corpus, tmp_path / "int8", "--precision", "int8")
+    folders = (plain / "exported", int8)
+    kinds = [[node.op_type for node in onnx.load(folder / "step.onnx").graph.node] for folder in folders]
+    assert ["MatMulInteger" in each for each in kinds] == [False, True]
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()
-    models = map(onnx_decoding.OnnxTranslator, folders.values())
+    models = map(onnx_decoding.OnnxTranslator, folders)
     exact, rounded = ([each.translate(line.split(), 1, longest=10) for line in lines] for each in models)
     assert sum(map(list.__eq__, exact, rounded)) > 30

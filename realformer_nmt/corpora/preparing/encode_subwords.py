@@ -15,9 +15,8 @@ from realformer_nmt.corpora.preparing.cleaning import fault
 from realformer_nmt.corpora.preparing.prepare_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
-from realformer_nmt.corpora.subwords.language_tags import tagged_sources, tagged_targets
 from realformer_nmt.corpora.subwords.subword_methods import METHODS, SubwordMethod
-from realformer_nmt.corpora.subwords.subwords import encoder, renew, split
+from realformer_nmt.corpora.subwords.subwords import encoder, renew, split, tagged_sources, tagged_targets
 
 
 class Encoded(NamedTuple):

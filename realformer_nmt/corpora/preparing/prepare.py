@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.folder_lock import locked
@@ -21,7 +20,7 @@ from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage_steps import RECORDS, SteppedStage, begun_record
 from realformer_nmt.common.stages.versions import ENGINES, installed
-from realformer_nmt.corpora.archives.extract import STATE
+from realformer_nmt.corpora.archives.extract import NOTE
 from realformer_nmt.corpora.fetch import TEXTS, extracted_files, fetch_texts
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.preparing.binarise import binarise
@@ -55,11 +54,8 @@ def run(request: PrepareRequest) -> int:
         return 0
     job = prepare_job.job(request)
     check_folder(job, folder)
-    try:
-        with locked(request.folder / ".lock", "is preparing"):
-            prepare(job, folder, request)
-    except OSError as error:
-        raise UserError(f"{error.filename or request.folder}: {error.strerror or error}") from error
+    with locked(request.folder / ".lock", "is preparing"):
+        prepare(job, folder, request)
     print(folder.record)
     return 0
 
@@ -70,7 +66,7 @@ def check_folder(job: PrepareJob, folder: PreparedFolder) -> None:
     if outputs.is_record(folder.record, "prepare") or begun_record(folder.path).is_file():
         return
     filled = [folder.record, folder.path / RECORDS, folder.text, folder.subwords, folder.subword_text, folder.data]
-    extracted = [path for path in folder.path.glob(f"{TEXTS}/*") if not (path / STATE).is_file()] if job.corpus else []
+    extracted = [path for path in folder.path.glob(f"{TEXTS}/*") if not (path / NOTE).is_file()] if job.corpus else []
     for path in (*filled, *extracted, *folder.path.glob("*.raw.*")):
         outputs.check_free(path, "prepare")
 
@@ -120,7 +116,8 @@ class PrepareSteps:
         job, request = self.job, self.request
         size = job.vocabulary
         if job.like:
-            job.like.copy_subwords(out)
+            for name, file in job.like.subwords().items():
+                shutil.copyfile(file, out / name)
         else:
             source, target = (self.folder.text / f"train.{language}" for language in job.plan.languages)
             pairs = sum(part.kept for part in text.parts if part.split == "train")

@@ -14,7 +14,7 @@ from realformer_nmt.corpora.preparing.prepare_record import PartCounts, SplitCou
 from realformer_nmt.corpora.preparing.prepare_request import Pair, PrepareRequest
 from realformer_nmt.corpora.preparing.prepared_like import Like
 from realformer_nmt.corpora.subwords.subword_methods import DEFAULT, METHODS
-from realformer_nmt.data_bins.languages import check_language
+from realformer_nmt.data_bins.languages import check_languages
 from realformer_nmt.data_bins.prepared_folder import TEXT
 
 DEFAULT_PROTOCOL = TextProtocol(  # for files that no manifest describes
@@ -191,11 +191,7 @@ def check_own_files(request: PrepareRequest) -> None:
         raise UserError(f"--archives {request.archives}: your own files have no archives; leave it out or give CORPUS")
     if bool(request.valid) == bool(request.held_out):
         raise UserError("give either --valid SOURCE TARGET or --held-out N, which takes every N-th training pair")
-    for language in (request.source, request.target):
-        try:
-            check_language(language)
-        except ValueError as error:
-            raise UserError(f"--source, --target: {error}") from error
+    check_languages("--source, --target", (request.source, request.target))
     if request.source == request.target:
         raise UserError(f"--source {request.source} and --target {request.target}: fairseq needs two different names")
     for split in SPLITS:

@@ -1,7 +1,6 @@
 """Option --like of prepare: the languages, steps, subwords and dictionaries of an earlier preparation."""
 
 import filecmp
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -37,10 +36,6 @@ class Like(NamedTuple):
     def inputs(self) -> dict[str, Path]:
         files = [*self.subwords().values(), *self.dictionaries()]
         return {f"--like {file.parent.name}/{file.name}": file for file in files}
-
-    def copy_subwords(self, folder: Path) -> None:
-        for name, file in self.subwords().items():
-            shutil.copyfile(file, folder / name)
 
 
 def read(request: PrepareRequest, folder: Path) -> Like:

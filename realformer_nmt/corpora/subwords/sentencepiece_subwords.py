@@ -100,8 +100,6 @@ def load_model(file: Path, _: FileStates | None) -> sentencepiece.SentencePieceP
     check_prepared(file)
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=file.read_bytes())
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}; `realformer-nmt prepare` makes it") from error
     except RuntimeError as error:
         raise UserError(f"{file} is no model of sentencepiece's; `realformer-nmt prepare` makes it") from error
 

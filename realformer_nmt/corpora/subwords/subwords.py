@@ -101,3 +101,19 @@ def from_words(lines: Lines, _: Path | None, __: str) -> Surface:
 
 def split(lines: bytes) -> list[str]:
     return lines.decode().split("\n")[:-1]
+
+
+def tagged_sources(lines: Lines, tag: str) -> Lines:
+    """Return lines with a language's tag in front, if there is one, as M2M-100 (Fan et al. 2021) and NLLB-200 read it.
+
+    Empty lines stay empty, as they are not translated."""
+    return [f"{tag} {line}" if tag and line else line for line in lines]
+
+
+def tagged_targets(lines: Lines, tag: str) -> Lines:
+    """Return lines with the tag in front, with which fairseq-generate begins every translation (--prefix-size 1)."""
+    return [f"{tag} {line}".strip(" ") if tag else line for line in lines]
+
+
+def untagged(lines: Lines, tag: str) -> Lines:
+    return [line.removeprefix(tag).lstrip(" ") for line in lines] if tag else lines

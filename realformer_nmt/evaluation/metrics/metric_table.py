@@ -50,18 +50,13 @@ class ChrF(CHRF):
         return float(super()._compute_f_score(statistics))
 
 
-def bleu() -> BLEU:
-    """Return BLEU as sacreBLEU's command line computes it: mteval's tokeniser 13a on raw text."""
-    return BLEU()
-
-
 def tokenised_bleu() -> BLEU:
     """Return BLEU of the tokens as given, as fairseq-generate prints it: without smoothing."""
     return BLEU(tokenize="none", smooth_method="none", force=True)
 
 
 METRICS: dict[str, Metric] = {
-    "bleu": Metric("sacreBLEU", bleu),
+    "bleu": Metric("sacreBLEU", BLEU),  # as sacreBLEU's command line computes it: mteval's tokeniser 13a on raw text
     "chrf": Metric("chrF2", ChrF),
     "tokenised_bleu": Metric("tokenised BLEU", tokenised_bleu, WORDS, tested=False),
     "compound_split_bleu": Metric("compound-split BLEU", tokenised_bleu, SPLIT, tested=False),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from realformer_nmt.evaluation.rows import answering, span_scores
+from realformer_nmt.evaluation.rows import answering, score_squad
 from realformer_nmt.evaluation.rows.answer import AnswerRequest
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
 from realformer_nmt.evaluation.rows.row_table import MeasuredRows
@@ -46,8 +46,8 @@ class QuestionRows(MeasuredRows):
         answers = answering.answer(questions, answer)
         for index, question in enumerate(questions):
             text = answers[question.name]
-            exact = span_scores.best(span_scores.exact, question, text, version_2)
-            f1 = span_scores.best(span_scores.f1, question, text, version_2)
+            exact = score_squad.best(score_squad.exact, question, text, version_2)
+            f1 = score_squad.best(score_squad.f1, question, text, version_2)
             self.rows[index] = QuestionRow(exact, f1, len(question.answers))
             target = [question.name, question.text, question.context, question.answers]
             self._targets[index] = json.dumps(target).encode()

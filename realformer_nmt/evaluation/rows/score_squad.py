@@ -1,5 +1,12 @@
-"""`realformer-nmt score-squad`: exact match and F1 of answers to questions in SQuAD's format, and the record of it."""
+"""`realformer-nmt score-squad`: exact match and F1 of answers, as SQuAD's official scripts compute them.
 
+They are evaluate-v1.1.py and evaluate-v2.0.py.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,10 +17,13 @@ from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.stages.stage import HELP, Stage
 from realformer_nmt.common.stages.stage_request import StageRequest
-from realformer_nmt.evaluation.rows import span_scores
 from realformer_nmt.questions import squad
+from realformer_nmt.questions.squad import Question
 
 ANSWERS = "`realformer-nmt answer` writes it: a table from the questions' ids to texts"
+Words = list[str]
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +69,51 @@ def run(request: ScoreSquadRequest) -> int:
             f"{request.answers} has no text for {len(lacking):,} of {len(questions):,} questions, such as "
             f"{lacking[0]!r}: answer every question, with an empty text where there is no answer"
         )
-    scores = span_scores.scores(questions, answers)
+    scores = mean_scores(questions, answers)
     stage.write(SquadScoreRecord(questions=len(questions), scores=scores, made_from=origin))
     for name, value in scores.items():
         print(f"{name:24} {value:.2f}")
     return 0
+
+
+def words(answer: str) -> Words:
+    """Return an answer's words in lower case, without punctuation and articles."""
+    return ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split()
+
+
+def exact(answer: Words, right: Words) -> float:
+    return float(answer == right)
+
+
+def f1(answer: Words, right: Words) -> float:
+    shared = (Counter(answer) & Counter(right)).total()
+    return 2 * shared / (len(answer) + len(right)) if shared else 0.0
+
+
+def best(measure: Callable[[Words, Words], float], question: Question, text: str, version_2: bool) -> float:
+    """Return the best score of a text over the question's right answers.
+
+    In version 2.0 a right answer without words counts only where a question has no other.
+    """
+    answer, right_answers = words(text), [words(right.text) for right in question.answers]
+    if version_2:
+        right_answers = [right for right in right_answers if right] or [[]]
+        if not answer or not right_answers[0]:
+            measure = exact  # F1 of no words
+    return max(measure(answer, right) for right in right_answers)
+
+
+def mean_scores(questions: Sequence[Question], answers: Mapping[str, str]) -> dict[str, float]:
+    """Return means over questions, in percent; in version 2.0 also over those with and without an answer."""
+    version_2 = any(question.may_have_none for question in questions)
+    parts = {"": questions}
+    if version_2:
+        parts["has_answer_"] = [question for question in questions if question.answers]
+        parts["no_answer_"] = [question for question in questions if not question.answers]
+    means = {}
+    for prefix, part in parts.items():
+        for name, measure in (("exact_match", exact), ("f1", f1)):
+            if part:
+                values = [best(measure, question, answers[question.name], version_2) for question in part]
+                means[f"{prefix}{name}"] = 100 * sum(values) / len(part)
+    return means

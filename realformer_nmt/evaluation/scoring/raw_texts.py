@@ -11,21 +11,16 @@ from realformer_nmt.evaluation.translating import evaluation_sets
 from realformer_nmt.evaluation.translating.evaluation_sets import TestSetFiles
 from realformer_nmt.evaluation.translating.translation_record import TranslationRecord
 
+SOURCE, REFERENCE = 0, 1
 
-def reference(request: ScoreRequest, translation: TranslationRecord) -> Path:
-    """Return the file of --reference, or that of the test set or the corpus."""
-    if request.reference:
-        return request.reference
+
+def find(request: ScoreRequest, translation: TranslationRecord, side: int) -> Path:
+    """Return the file of --source or --reference, or that of the test set or the corpus."""
+    named = (request.source, request.reference)[side]
+    if named:
+        return named
     test_set = of_test_set(request, translation)
-    return test_set.reference if test_set else raw(translation, 1)
-
-
-def source(request: ScoreRequest, translation: TranslationRecord) -> Path:
-    """Return the file of --source, or that of the test set or the corpus."""
-    if request.source:
-        return request.source
-    test_set = of_test_set(request, translation)
-    return test_set.source if test_set else raw(translation, 0)
+    return test_set[side] if test_set else raw(translation, side)
 
 
 def of_test_set(request: ScoreRequest, translation: TranslationRecord) -> TestSetFiles | None:

@@ -53,7 +53,7 @@ def run(request: ScoreRequest) -> int:
     if stage.is_up_to_date(request.fresh):
         return 0
     training = read_training(request.training) if request.training else None
-    files = {"hypotheses": request.translation / HYPOTHESES, "reference": raw_texts.reference(request, translation)}
+    files = {"hypotheses": request.translation / HYPOTHESES, "reference": stage.inputs["reference"]}
     origin = stage.new_origin()
     models = unchanged_models(request.translation, translation)
     checked = are_of_training(request, training, models)
@@ -116,9 +116,9 @@ def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) 
     settings |= {"comet": model.name if model else None} | ({"rouge": True} if request.rouge else {})
     inputs = {name: request.translation / name for name in (RECORD, *translation.files)}
     inputs |= files_by_name(map(Path, translation.checkpoints))
-    inputs["reference"] = raw_texts.reference(request, translation)
+    inputs["reference"] = raw_texts.find(request, translation, raw_texts.REFERENCE)
     if model or request.source:
-        inputs["source"] = raw_texts.source(request, translation)
+        inputs["source"] = raw_texts.find(request, translation, raw_texts.SOURCE)
     if model:
         inputs |= model.inputs
     if request.training:
@@ -149,7 +149,7 @@ def score(
 ) -> dict[str, Score]:
     source: list[str] = []
     if request.comet or request.source:
-        source = read_lines(raw_texts.source(request, translation))
+        source = read_lines(raw_texts.find(request, translation, raw_texts.SOURCE))
         metrics.check_source(source, hypotheses)
     scores = metrics.scores(texts(request, translation, hypotheses, reference), request.bootstrap)
     if request.comet:

@@ -1,5 +1,13 @@
-"""Test sets by name, which sacreBLEU downloads once to its cache, ~/.sacrebleu or $SACREBLEU, or in a file."""
+"""Test sets by name, which sacreBLEU downloads once to its cache, ~/.sacrebleu or $SACREBLEU, or in a file.
 
+A file is TSV or JSON lines, with document ids, as WMT has them since 2025, and is unpacked beside itself.
+FILE.en-de.en and FILE.en-de.de have a line per row, FILE.en-de.documents the id of each line's document. Breaks within
+a text become spaces, for commands and metrics here count lines.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -7,8 +15,14 @@ from sacrebleu.dataset import DATASETS
 from sacrebleu.utils import get_reference_files, get_source_file
 
 from realformer_nmt.common.errors import UserError, one_line
+from realformer_nmt.common.files.text_lines import read_lines, without_mark, write_lines
 from realformer_nmt.common.requests.option_choice import not_allowed
-from realformer_nmt.evaluation.translating import evaluation_set_files
+
+Row = Mapping[str, object]
+SOURCES = ("src_text", "src", "source")
+REFERENCES = ("ref_text", "ref", "reference", "tgt_text", "tgt", "target")
+DOCUMENTS = ("doc_id", "docid", "document")
+PAIR = re.compile(r"([a-z]+)-([a-z]+)[\w-]*_#_")  # how WMT's document ids begin: en-de_DE_#_news_#_...
 
 
 class TestSetFiles(NamedTuple):
@@ -27,15 +41,15 @@ def setting(name: str) -> str:
 
 
 def is_file_name(name: str) -> bool:
-    return Path(name).suffix in evaluation_set_files.READERS
+    return Path(name).suffix in READERS
 
 
 def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
     if is_file_name(name):
-        return TestSetFiles(*evaluation_set_files.unpack(Path(name), languages))
+        return TestSetFiles(*unpack(Path(name), languages))
     pair = "-".join(languages)
     if name not in DATASETS:
-        files = [f"FILE{ending}" for ending in evaluation_set_files.READERS]
+        files = [f"FILE{ending}" for ending in READERS]
         raise UserError(not_allowed("--test-set", name, [*files, *sorted(DATASETS)]))
     if pair not in DATASETS[name].langpairs:
         pairs = ", ".join(sorted(DATASETS[name].langpairs))
@@ -48,3 +62,106 @@ def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
             f"copy ~/.sacrebleu/{name} from a computer that has it"
         ) from error
     return TestSetFiles(Path(source), Path(references[0]))
+
+
+def tsv(lines: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows below a line of names; quotes are text, and an empty line is no row."""
+    names = columns(lines[0]) if lines else []
+    for number, line in enumerate(lines[1:], 2):
+        values = columns(line)
+        if values == [""]:
+            continue
+        if len(values) != len(names):
+            raise UserError(f"line {number} has {len(values)} columns, and line 1 has {len(names)}: they must agree")
+        yield dict(zip(names, values, strict=True))
+
+
+def columns(line: str) -> list[str]:
+    return line.removesuffix("\r").split("\t")
+
+
+def json_lines(lines: Sequence[str]) -> Iterator[Row]:
+    """Yield the object of each line; an empty line is no row."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise UserError(f"line {number} is not a JSON object: write one object in each line")
+        yield row
+
+
+READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Row]]] = {".tsv": tsv, ".jsonl": json_lines}
+
+
+def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
+    """Write source, reference and document ids of a language pair beside a file; return the paths of the first two.
+
+    If the file is gone, texts that were unpacked earlier are used.
+    """
+    pair = "-".join(languages)
+    source, reference, documents = (
+        file.with_name(f"{file.name}.{pair}.{ending}") for ending in (*languages, "documents")
+    )
+    if file.exists() or not (source.is_file() and reference.is_file()):
+        texts = zip((source, reference, documents), read_pair(file, languages), strict=True)
+        write_once({path: lines for path, lines in texts if lines}, file)
+    return source, reference
+
+
+def read_pair(file: Path, languages: tuple[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """Return source, reference and document ids of a language pair; no ids if no row has one."""
+    try:
+        all_rows = list(READERS[file.suffix](without_mark(read_lines(file))))
+        rows = [row for row in all_rows if is_of_pair(row, languages)]
+        if not rows:
+            raise UserError(f"none of its {len(all_rows)} rows is of {'-'.join(languages)}: give a file that has some")
+        source, reference = column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
+        return source, reference, column(rows, DOCUMENTS) if any(text(row, DOCUMENTS) for row in rows) else []
+    except UserError as error:
+        raise UserError(f"--test-set {file}: {error}") from error
+
+
+def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
+    """Tell whether a row is of the pair, by its languages or its document id; a row that says neither is."""
+    named = [str(row[name]) for name in ("src_lang", "tgt_lang") if row.get(name)]
+    if len(named) == 2:
+        return all(map(is_language, named, languages))
+    document = text(row, DOCUMENTS) or ""
+    match = PAIR.match(document)
+    return match is None or match.groups() == languages or document.startswith(f"{'-'.join(languages)}_#_")
+
+
+def is_language(name: str, language: str) -> bool:
+    """Tell whether a name is that of the language, or has it before a region or a script: de_DE, zh-Hans."""
+    return language in (name, re.split("[_-]", name)[0])
+
+
+def column(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """Return the text of each row under the first of the names that it has."""
+    texts = [text(row, names) for row in rows]
+    if None in texts:
+        raise UserError(f"row {texts.index(None) + 1} of the pair has none of {', '.join(names)}")
+    return [" ".join((each or "").split()) for each in texts]
+
+
+def text(row: Row, names: Sequence[str]) -> str | None:
+    """Return a row's text, or whole number; of several translations the first reference: refA of WMT's tgt_text."""
+    value = next((row[name] for name in names if row.get(name) is not None), None)
+    if isinstance(value, dict):
+        references = (value[name] for name in sorted(value) if name.startswith("ref"))
+        value = next((reference for reference in references if reference is not None), None)
+    return str(value) if type(value) in (str, int) else None
+
+
+def write_once(texts: Mapping[Path, list[str]], file: Path) -> None:
+    """Write texts beside their file; if one of them is there and would change, raise an error and write none."""
+    for path, lines in texts.items():
+        if path.exists() and read_lines(path) != lines:
+            raise UserError(f"{path} is there, and is another text than that of {file}: remove it")
+    for path, lines in texts.items():
+        if not path.exists():
+            write_lines(path, lines)

@@ -15,6 +15,7 @@ from tqdm import tqdm
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.processes.parent_death_signal import end_with_parent
 from realformer_nmt.common.processes.unrepeated_script import unrepeated_script
+from realformer_nmt.corpora.preparing.prepare_request import cores
 
 THREADS = "OMP_NUM_THREADS"
 POLL_INTERVAL = 0.2  # seconds
@@ -47,8 +48,7 @@ def _threads(jobs: int) -> int:
     """Return the threads of a job: its part of the cores, or torch's own number for a single job or if it is set."""
     if jobs == 1 or THREADS in os.environ:
         return torch.get_num_threads()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, cores // jobs)
+    return max(1, cores() // jobs)
 
 
 def begin(work: Callable[[], object], log: Path, threads: int, on_gpu: bool) -> BaseProcess:

@@ -107,7 +107,7 @@ def stage_of(request: TranslateRequest) -> Stage:
     if request.validate:
         text_files |= subsets.files(corpus.data, validation_scores.SUBSET)
     model = sorted(path for path in corpus.folder.glob("*") if path.is_file()) if corpus.folder else []
-    dictionaries = {path.name: path for path in (corpus.data / f"dict.{side}.txt" for side in corpus.languages)}
+    dictionaries = {path.name: path for path in corpus.dictionaries}
     subwords = {f"subwords/{path.name}": path for path in model}
     models, data_files = files_by_name(request.checkpoints), {**dictionaries, **text_files, **subwords}
     for name in models.keys() & data_files.keys():

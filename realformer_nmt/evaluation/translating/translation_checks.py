@@ -58,8 +58,6 @@ def check_lengths(checkpoints: Sequence[Path], text: Path, subwords: Iterable[tu
 
 def check_models(request: TranslateRequest, corpus: TextPipeline) -> None:
     for path in request.checkpoints:
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; give checkpoints that fairseq-train or average has saved")
         state = checkpoint_fields.without_weights(path)
         check_same_languages(path, state, corpus)
         if request.precision != EXACT and not checkpoint_fields.of_this_package(state):

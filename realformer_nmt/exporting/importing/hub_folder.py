@@ -11,9 +11,11 @@ from torch import Tensor
 from realformer_nmt.checkpoints.files.reading import in_one_line, load_tensors
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records, records
-from realformer_nmt.common.files.records import SomeRecord
+from realformer_nmt.common.files.records import Finite, Positive, SomeRecord
+from realformer_nmt.model.config import SIDES
+from realformer_nmt.model.presets import Preset
 
-CONFIG = "config.json"
+CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 HINT = "give a complete folder, as `save_pretrained` of transformers writes it"
 FORMATS = ("model*.safetensors", "pytorch_model*.bin", "*.pt")  # a large model is in several files
 LICENCE = re.compile(r"\A---\n(?:(?!---).*\n)*?license:[ \t]*([\w.+-]+)", re.ASCII)
@@ -23,6 +25,41 @@ class ModelType(Struct, frozen=True, kw_only=True):
     """Field of config.json that names the family of a model."""
 
     model_type: str
+
+
+class TokenizerConfig(Struct, frozen=True, kw_only=True):
+    """Fields of tokenizer_config.json that name languages, or a list of them."""
+
+    source_lang: str | None = None
+    target_lang: str | None = None
+    language_codes: str = "m2m100"
+
+
+class HubConfig(Struct, frozen=True, kw_only=True):
+    """Fields of config.json that models of every family have, with the defaults of transformers."""
+
+    d_model: Positive = 1024
+    encoder_layers: Positive = 12
+    decoder_layers: Positive = 12
+    encoder_attention_heads: Positive = 16
+    decoder_attention_heads: Positive = 16
+    encoder_ffn_dim: Positive = 4096
+    decoder_ffn_dim: Positive = 4096
+    max_position_embeddings: Positive = 1024
+    dropout: Finite = 0.1
+    attention_dropout: Finite = 0.1
+    activation_dropout: Finite = 0.0
+    scale_embedding: bool = True
+    tie_word_embeddings: bool = True
+
+    def options(self) -> Preset:
+        """Return the options of this package that the fields are."""
+        options: Preset = {"no_scale_embedding": not self.scale_embedding}
+        for side in SIDES:
+            options |= {f"{side}_{size}": getattr(self, f"{side}_{size}") for size in ("layers", "attention_heads")}
+            options |= {f"{side}_embed_dim": self.d_model, f"{side}_ffn_embed_dim": getattr(self, f"{side}_ffn_dim")}
+        dropouts = ("dropout", "attention_dropout", "activation_dropout")
+        return {**options, **{name: getattr(self, name) for name in dropouts}}
 
 
 @dataclass(frozen=True)
@@ -44,6 +81,10 @@ class HubFolder:
     def read(self, name: str, kind: type[SomeRecord]) -> SomeRecord:
         """Return the fields of a JSON file that the class has; other fields are left out."""
         return records.read(self.file(name), kind, HINT, sealed=False)
+
+    def tokenizer(self) -> TokenizerConfig:
+        is_there = (self.path / TOKENIZER_CONFIG).is_file()
+        return self.read(TOKENIZER_CONFIG, TokenizerConfig) if is_there else TokenizerConfig()
 
     def subwords(self, name: str) -> list[str]:
         """Return the subwords of a vocabulary, such as vocab.json, in the order of their numbers."""

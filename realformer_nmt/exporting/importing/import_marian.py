@@ -8,7 +8,6 @@ start symbol; and the bias of the logits is folded into the output matrix.
 from collections.abc import Sequence
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.records import Finite, Positive
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.corpora.subwords.subword_methods import SOURCE_MODEL, TAGS, TARGET_MODEL
 from realformer_nmt.data_bins.vocabulary import SYMBOLS
@@ -17,8 +16,8 @@ from realformer_nmt.exporting.importing.imported_run import ImportedModel
 from realformer_nmt.exporting.importing.marian_weights import (
     FIRST_POSITION,
     POSITIONS,
+    MarianConfig,
     MarianWeights,
-    WeightFields,
     order,
 )
 from realformer_nmt.exporting.marian import ACTIVATIONS
@@ -28,33 +27,13 @@ from realformer_nmt.model.presets import Preset
 FROM_MARIAN = {"silu": "swish", **{name: fairseq_name for fairseq_name, name in ACTIVATIONS.items()}}
 
 
-class MarianConfig(WeightFields, frozen=True, kw_only=True):
-    """Fields of config.json that decide what a Marian model computes, with the defaults of transformers."""
-
-    encoder_layers: Positive = 12
-    encoder_attention_heads: Positive = 16
-    decoder_attention_heads: Positive = 16
-    encoder_ffn_dim: Positive = 4096
-    decoder_ffn_dim: Positive = 4096
-    activation_function: str = "gelu"
-    dropout: Finite = 0.1
-    attention_dropout: Finite = 0.0
-    activation_dropout: Finite = 0.0
-    scale_embedding: bool = False
-    eos_token_id: int = 0
-    static_position_embeddings: bool = True  # this and the following are in older folders only
-    normalize_before: bool = False
-    normalize_embedding: bool = False
-    add_final_layer_norm: bool = False
-
-
 UNLIKE_MARIAN = {
     "static_position_embeddings": False,
     **dict.fromkeys(("normalize_before", "normalize_embedding", "add_final_layer_norm"), True),
 }
 
 
-def read(folder: HubFolder, _: tuple[str, str]) -> ImportedModel:
+def read(folder: HubFolder) -> ImportedModel:
     config = folder.read(CONFIG, MarianConfig)
     for name, value in UNLIKE_MARIAN.items():
         if getattr(config, name) is value:
@@ -97,21 +76,11 @@ def listed(words: Sequence[str]) -> list[str]:
 
 def options(folder: HubFolder, config: MarianConfig, limits: dict[str, int]) -> Preset:
     activation = choose(f"{folder.path / CONFIG}: activation_function", config.activation_function, FROM_MARIAN)
-    sizes: Preset = {"share_all_embeddings": False, "activation_fn": activation}
-    for side in SIDES:
-        sizes |= {
-            f"{side}_embed_dim": config.d_model,
-            f"{side}_layers": getattr(config, f"{side}_layers"),
-            f"{side}_attention_heads": getattr(config, f"{side}_attention_heads"),
-            f"{side}_ffn_embed_dim": getattr(config, f"{side}_ffn_dim"),
-            f"{side}_learned_pos": True,
-        }
     return {
-        **sizes,
-        "dropout": config.dropout,
-        "attention_dropout": config.attention_dropout,
-        "activation_dropout": config.activation_dropout,
-        "no_scale_embedding": not config.scale_embedding,
+        **config.options(),
+        **{f"{side}_learned_pos": True for side in SIDES},
+        "share_all_embeddings": False,
+        "activation_fn": activation,
         "max_source_positions": limits["encoder"],
         "max_target_positions": limits["decoder"],
     }

@@ -3,22 +3,21 @@
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import ClassVar, NamedTuple
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import check_free
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.data_bins.languages import MANY, check_language
+from realformer_nmt.data_bins.languages import MANY, check_languages
 
-TOKENIZER = "tokenizer_config.json"
+if TYPE_CHECKING:
+    from realformer_nmt.exporting.importing.hub_folder import TokenizerConfig
 
 
 class ModelFamily(NamedTuple):
-    """Row of the table of families: the reader of their folders is "module:function" of (folder, languages)."""
+    """Row of the table of families: the reader of their folders is "module:function" of (folder)."""
 
     what: str
     read: str
@@ -33,13 +32,6 @@ FAMILIES = {  # by model_type in config.json
     ),
     "m2m_100": ModelFamily("M2M-100 or NLLB-200", "realformer_nmt.exporting.importing.import_m2m100:read", many=True),
 }
-
-
-class TokenizerLanguages(Struct, frozen=True, kw_only=True):
-    """Fields of tokenizer_config.json that name the languages."""
-
-    source_lang: str | None = None
-    target_lang: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,28 +65,21 @@ def run(request: ImportRequest) -> int:
     folder = HubFolder(request.model)
     model_type = folder.read(CONFIG, ModelType).model_type if (request.model / CONFIG).is_file() else FAIRSEQ
     family = choose(f"{request.model / CONFIG}: model_type", model_type, FAMILIES)
-    named = TokenizerLanguages()
-    if (request.model / TOKENIZER).is_file():
-        named = folder.read(TOKENIZER, TokenizerLanguages)
     if family.many and (request.source or request.target):
         raise UserError(
             f"{request.model} knows many languages: leave out --source and --target, and name the pair later"
         )
-    pair = (MANY, MANY) if family.many else languages(request, named)
-    model = resolve_name(family.read)(folder, pair)
+    pair = (MANY, MANY) if family.many else languages(request, folder.tokenizer())
+    model = resolve_name(family.read)(folder)
     imported_run.write(model, folder, pair, request.output)
     print(f"{request.output}: {request.model}, {family.what}, {model.knows(pair)}")
     return 0
 
 
-def languages(request: ImportRequest, named: TokenizerLanguages) -> tuple[str, str]:
+def languages(request: ImportRequest, named: "TokenizerConfig") -> tuple[str, str]:
     """Return the languages of the options, or else those of tokenizer_config.json."""
     source, target = request.source or named.source_lang, request.target or named.target_lang
-    for flag, language in (("--source", source), ("--target", target)):
-        try:
-            check_language(language)
-        except ValueError as error:
-            raise UserError(f"{request.model}: {flag} is missing or wrong: {error}") from error
+    check_languages(f"{request.model}: --source and --target are needed", (source, target))
     if source == target:
         raise UserError(f"{request.model} is from {source} to {target}: give two names by --source and --target")
     return str(source), str(target)

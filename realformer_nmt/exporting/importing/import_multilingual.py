@@ -34,7 +34,7 @@ NEEDED = {
 }
 
 
-def read(folder: HubFolder, _: tuple[str, str]) -> ImportedModel:
+def read(folder: HubFolder) -> ImportedModel:
     path = only(folder.path, CHECKPOINT)
     state = checkpoint_fields.load(path)
     task = table(table(state.get("cfg")).get("task"))  # an older fairseq has one table for all

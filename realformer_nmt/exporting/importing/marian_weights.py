@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import torch
-from msgspec import Struct
 from torch import Tensor
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.records import Positive
+from realformer_nmt.common.files.records import Finite
 from realformer_nmt.data_bins.vocabulary import END, SYMBOLS
 from realformer_nmt.exporting.folding import Weights
-from realformer_nmt.exporting.importing.hub_folder import HINT, HubFolder
+from realformer_nmt.exporting.importing.hub_folder import HINT, HubConfig, HubFolder
 from realformer_nmt.model.config import SIDES
 
 SHARED, SOURCE, TARGET = "shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"
@@ -22,21 +21,25 @@ HIDDEN = -1000.0  # logit of a <s> that the vocabulary lacks: its probability is
 BASE = 10_000
 
 
-class WeightFields(Struct, frozen=True, kw_only=True):
-    """Fields of config.json that say how a Marian model's weights are used, with the defaults of transformers."""
+class MarianConfig(HubConfig, frozen=True, kw_only=True):
+    """Fields of config.json that decide what a Marian model computes, with the defaults of transformers."""
 
-    d_model: Positive = 1024
-    decoder_layers: Positive = 12
-    max_position_embeddings: Positive = 1024
+    activation_function: str = "gelu"
+    attention_dropout: Finite = 0.0
+    scale_embedding: bool = False
+    eos_token_id: int = 0
     decoder_start_token_id: int = 58100
     share_encoder_decoder_embeddings: bool = True
-    tie_word_embeddings: bool = True
+    static_position_embeddings: bool = True  # this and the following are in older folders only
+    normalize_before: bool = False
+    normalize_embedding: bool = False
+    add_final_layer_norm: bool = False
 
 
 class MarianWeights:
     """The weights in a folder; a table that several parts share may be stored under the name of any of them."""
 
-    def __init__(self, folder: HubFolder, fields: WeightFields) -> None:
+    def __init__(self, folder: HubFolder, fields: MarianConfig) -> None:
         self.path, self.fields = folder.path, fields
         self.stored = {name.removeprefix("model."): tensor for name, tensor in folder.tensors().items()}
 

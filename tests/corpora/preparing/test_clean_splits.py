@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from realformer_nmt.corpora.manifest_schema import HeldOut, Lengths, TextProtocol
@@ -51,6 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("texts")
 
 
+@settings(max_examples=40)
 @given(
     first=PAIRS, second=PAIRS, every=st.integers(2, 5), counted=st.sampled_from(["before_cleaning", "after_cleaning"])
 )
@@ -73,6 +74,7 @@ def test_every_nth_pair_is_held_out(
         assert part.pairs == len(pairs) == part.kept + part.held_out + sum(part.dropped.values())
 
 
+@settings(max_examples=40)
 @given(pairs=PAIRS)
 def test_of_equal_training_pairs_the_first_stays(folder: Path, pairs: list[tuple[str, str]]) -> None:
     parts = {"train": (files(folder, "1", pairs), files(folder, "2", pairs)), "valid": (), "test": ()}
@@ -83,6 +85,7 @@ def test_of_equal_training_pairs_the_first_stays(folder: Path, pairs: list[tuple
     assert report[1].dropped.get("repeated", 0) == len(good)
 
 
+@settings(max_examples=40)
 @given(pairs=PAIRS, every=st.integers(2, 5), counted=st.sampled_from(["before_cleaning", "after_cleaning"]))
 def test_no_pair_is_both_held_out_and_trained_on(
     folder: Path, pairs: list[tuple[str, str]], every: int, counted: str

@@ -152,7 +152,7 @@ def test_what_is_done_is_not_done_again(options: list[object], undisturbed: Path
     assert json.loads((undisturbed / "prepare.json").read_text("utf-8"))["workers"] == 1
 
 
-def test_a_result_that_was_cut_off_is_noticed(
+def test_a_result_that_was_cut_off_or_removed_is_noticed(
     options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
@@ -163,6 +163,9 @@ def test_a_result_that_was_cut_off_is_noticed(
     error = capsys.readouterr().err
     assert "train.en-de.en.bin has 100 bytes, and had " in error
     assert "remove the folder `stages`" in error
+    shutil.rmtree(folder / "data-bin")
+    assert prepare(folder, options) == 1
+    assert "data-bin was made but no longer exists" in capsys.readouterr().err
 
 
 def test_other_settings_or_files_in_the_same_folder_are_refused(
@@ -197,16 +200,6 @@ def test_what_was_prepared_is_verified_on_request(
     (folder / "data-bin" / "train1.en-de.de.bin").touch()
     assert cli.main(words) == 1
     assert "train1.en-de.de.bin was not prepared with the rest" in capsys.readouterr().err
-
-
-def test_a_result_that_was_removed_is_missed(
-    options: list[object], undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(undisturbed, folder)
-    shutil.rmtree(folder / "data-bin")
-    assert prepare(folder, options) == 1
-    assert "data-bin was made but no longer exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,6 @@ def test_a_byte_that_ends_a_line_is_a_space_in_a_translation(models: dict[str, P
         ({}, True),
         ({"normalization_rule_name": "nfkc"}, False),
         ({"normalization_rule_name": "identity", "split_by_whitespace": False}, False),
-        ({"normalization_rule_name": "identity", "add_dummy_prefix": False}, False),
         ({"normalization_rule_name": "identity", "treat_whitespace_as_suffix": True}, False),
     ],
 )

@@ -106,8 +106,9 @@ def test_an_encoder_that_cannot_be_brought_is_one_line(tmp_path: Path) -> None:
         ({"layer": "last"}, r"hparams\.yaml.*'last'"),
         ({"hidden_sizes": []}, r"hparams\.yaml.*length >= 1"),
         ({"input_segments": ["mt"]}, r"hparams\.yaml.*length >= 2"),
-        ({"layer_transformation": "entmax"}, r"hparams\.yaml.*'entmax'"),
         ({"hidden_sizes": [-3]}, r"hparams\.yaml.*int.*>= 1"),
+        ({"activations": "Transformer"}, "activations transformer is not one of tanh, sigmoid, identity"),
+        ({"input_segments": ["src", "ref"], "class_identifier": "unified_metric"}, "allowed are mt, and src or ref or"),
     ],
 )
 def test_settings_that_no_model_has_are_refused(settings: dict[str, object], message: str, tmp_path: Path) -> None:
@@ -116,16 +117,8 @@ def test_settings_that_no_model_has_are_refused(settings: dict[str, object], mes
     state = torch.load(checkpoint)
     state["hyper_parameters"] |= settings
     torch.save(state, checkpoint)
+    changed(folder, **settings)
     with pytest.raises(UserError, match=message):
-        CometScorer(model_files.find(str(folder)))
-
-
-def test_a_unified_metric_reads_the_hypothesis_and_one_more(tmp_path: Path) -> None:
-    folder = tiny_comet.write(tmp_path / "model", "kiwi")
-    state = torch.load(folder / "checkpoints" / "model.ckpt")
-    state["hyper_parameters"]["input_segments"] = ["src", "ref"]
-    torch.save(state, folder / "checkpoints" / "model.ckpt")
-    with pytest.raises(UserError, match="input_segments of a COMET model: allowed are mt, and src or ref or both"):
         CometScorer(model_files.find(str(folder)))
 
 

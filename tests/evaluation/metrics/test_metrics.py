@@ -5,11 +5,11 @@ import subprocess
 import pytest
 from fairseq.data import Dictionary
 from fairseq.scoring.bleu import BleuConfig, Scorer
-from sacrebleu.metrics import CHRF
+from sacrebleu.metrics import BLEU, CHRF
 from texts.word_salad import texts
 
 from realformer_nmt.evaluation.metrics import metrics
-from realformer_nmt.evaluation.metrics.metric_table import RAW, ChrF, bleu, tokenised_bleu
+from realformer_nmt.evaluation.metrics.metric_table import RAW, ChrF, tokenised_bleu
 from realformer_nmt.evaluation.metrics.metrics import ScoredTexts, measure
 
 
@@ -35,7 +35,7 @@ def test_without_a_common_sequence_of_four_words_tokenised_bleu_is_0_as_in_fairs
     scorer = Scorer(BleuConfig(pad=words.pad(), eos=words.eos(), unk=words.unk()))
     scorer.add(*(words.encode_line(text, add_if_not_exist=True).int() for text in (reference, hypothesis)))
     assert measure(tokenised_bleu(), "", both).score == scorer.score() == 0
-    assert measure(bleu(), "", both).score > 30
+    assert measure(BLEU(), "", both).score > 30
 
 
 def test_chrf_of_a_model_that_gets_hardly_a_letter_right_has_an_interval_too() -> None:

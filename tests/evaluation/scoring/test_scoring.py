@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -13,7 +12,6 @@ import torch
 from programs import argv, commands
 from programs.program import realformer_nmt
 from sacrebleu.metrics import BLEU
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common.errors import UserError
@@ -21,11 +19,6 @@ from realformer_nmt.common.files import checksummed_json
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.evaluation.scoring import score
 from realformer_nmt.evaluation.translating import translate
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 class Scored(NamedTuple):
@@ -78,6 +71,7 @@ def test_the_score_is_that_of_the_files_it_names(scored: Scored, toy_corpus: Pat
     assert expected > 1
     assert re.search(rf"^sacreBLEU +{expected:.2f} ", scored.printed, re.M)
     assert record["lines"] == 61
+    assert scored.printed.startswith("test, 61 lines\n")
     assert record["versions"]["sacrebleu"] in record["scores"]["bleu"]["signature"]
 
 

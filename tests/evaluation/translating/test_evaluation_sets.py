@@ -1,7 +1,6 @@
 """A test set as sacreBLEU keeps it, translated and scored, against its files given by hand."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import sacrebleu
 from programs import argv, commands
 from sacrebleu.dataset import DATASETS, base
 from sacrebleu.dataset.plain_text import PlainTextDataset
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
@@ -38,34 +36,31 @@ def filled(cache: Path, toy_corpus: Path) -> Path:
     return cache
 
 
-def run(command: Any, *words: object) -> None:
+def called(command: Any, *words: object) -> None:
     with commands.starting_forks():
         assert argv.read(command.REQUEST, *words).run() == 0
 
 
-def test_it_is_translated_and_scored_from_the_cache(
-    filled: Path, once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path, tmp_path: Path
-) -> None:
-    model = once("tiny_run", Training(fairseq, user_dir, toy_corpus)) / "checkpoint5.pt"
-    fixed = [model, "--data", toy_corpus, "--subwords", "none", "--cpu", "--beam", "2"]
-    run(translate, *fixed, "--test-set", "toy", "--output", tmp_path / "by_name")
+def test_it_is_translated_and_scored_from_the_cache(filled: Path, run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+    fixed = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", "--cpu", "--beam", "2"]
+    called(translate, *fixed, "--test-set", "toy", "--output", tmp_path / "by_name")
     hypotheses = read_lines(tmp_path / "by_name" / "hypotheses.txt")
     assert len(hypotheses) == 9
-    run(score, tmp_path / "by_name", "--output", tmp_path / "run.json", "--bootstrap", "0")
+    called(score, tmp_path / "by_name", "--output", tmp_path / "run.json", "--bootstrap", "0")
     bleu = json.loads((tmp_path / "run.json").read_text())["scores"]["bleu"]["score"]
     references = read_lines(filled / "toy.src-tgt.ref")
     assert bleu == pytest.approx(sacrebleu.corpus_bleu(hypotheses, [references]).score)
 
-    run(translate, *fixed, "--input", filled / "toy.src-tgt.src", "--output", tmp_path / "by_file")
+    called(translate, *fixed, "--input", filled / "toy.src-tgt.src", "--output", tmp_path / "by_file")
     assert read_lines(tmp_path / "by_file" / "hypotheses.txt") == hypotheses
-    run(score, tmp_path / "by_file", "--test-set", "toy", "--output", tmp_path / "other.json", "--bootstrap", "0")
+    called(score, tmp_path / "by_file", "--test-set", "toy", "--output", tmp_path / "other.json", "--bootstrap", "0")
     assert json.loads((tmp_path / "other.json").read_text())["scores"]["bleu"]["score"] == bleu
 
     (filled / "toy.src-tgt.src").write_text("a b\n" * 9)
     with pytest.raises(
         UserError, match=r"by_file is no translation of .*toy\.src-tgt\.src: `translate --test-set toy`"
     ):
-        run(score, tmp_path / "by_file", "--test-set", "toy", "--output", tmp_path / "third.json")
+        called(score, tmp_path / "by_file", "--test-set", "toy", "--output", tmp_path / "third.json")
 
 
 @pytest.mark.usefixtures("cache")

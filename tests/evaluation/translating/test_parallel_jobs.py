@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import torch
 from programs.program import REPOSITORY
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines
@@ -49,10 +48,6 @@ def fail_second(job: int, folder: Path) -> None:
         sys.exit("no memory")
     if job == 2:
         time.sleep(600)
-
-
-def answers(folders: Sequence[Path]) -> list[str]:
-    return [(folder / FILE).read_text() for folder in folders]
 
 
 @pytest.mark.parametrize(("number", "way"), [(signal.SIGINT, "forked"), (signal.SIGKILL, "fresh")])
@@ -101,13 +96,16 @@ def be_killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("on_gpu", [False, True], ids=["forked", "anew"])
 @pytest.mark.parametrize(
-    ("work", "status", "last_lines"),
-    [(os.getpid, 0, []), (refuse, 1, ["first", "refused"]), (be_killed, -signal.SIGKILL, [])],
+    ("work", "on_gpu", "status", "last_lines"),
+    [
+        (refuse, False, 1, ["first", "refused"]),
+        (refuse, True, 1, ["first", "refused"]),
+        (be_killed, False, -signal.SIGKILL, []),
+    ],
 )
 def test_what_it_says_and_how_it_ends_is_known(
-    work: Callable[[], object], status: int, last_lines: list[str], on_gpu: bool, tmp_path: Path
+    work: Callable[[], object], on_gpu: bool, status: int, last_lines: list[str], tmp_path: Path
 ) -> None:
     process = parallel_jobs.begin(work, tmp_path / "log", 1, on_gpu)
     process.join(timeout=60)
@@ -116,27 +114,12 @@ def test_what_it_says_and_how_it_ends_is_known(
     assert lines[len(lines) - len(last_lines) :] == last_lines
 
 
-notes: list[str] = []
-
-
-def write_threads(_job: int, folder: Path) -> None:
-    (folder / FILE).write_text(f"{torch.get_num_threads()}{''.join(notes)}")
-
-
-def test_each_of_several_jobs_has_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One that has threads is no fork, and does not know what this process knows."""
-    monkeypatch.setattr(sys.modules[__name__], "notes", [" forked"])
+def test_each_of_several_jobs_has_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(7))
-
-    def threads(number: int) -> set[str]:
-        (tmp_path / str(number)).mkdir()
-        return set(answers(parallel_jobs.fill(write_threads, number, tmp_path / str(number), 1, FILE)))
-
-    assert torch.get_num_threads() == 1
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert [threads(number) for number in (1, 2, 7)] == [{"1 forked"}, {"3"}, {"1 forked"}]
+    assert [parallel_jobs._threads(jobs) for jobs in (1, 2, 7, 9)] == [torch.get_num_threads(), 3, 1, 1]
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert threads(3) == {"1 forked"}
+    assert parallel_jobs._threads(3) == torch.get_num_threads()
 
 
 def test_sentences_are_counted_as_they_come(tmp_path: Path) -> None:
@@ -153,10 +136,10 @@ def test_sentences_are_counted_as_they_come(tmp_path: Path) -> None:
 
 
 def test_three_jobs_say_what_one_fairseq_generate_says(
-    once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path, tmp_path: Path
+    run: Path, fairseq: Any, user_dir: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
     """Five sentences in two batches: the third job has none. To the last digit of every score."""
-    checkpoint = once("tiny_run", Training(fairseq, user_dir, toy_corpus)) / "checkpoint5.pt"
+    checkpoint = run / "checkpoint5.pt"
     subsets.binarise(read_lines(toy_corpus.parent / "train.src")[:5], toy_corpus, "few", "src", "tgt", tmp_path)
     words = ["--path", checkpoint, "--cpu", "--beam", 2, "--nbest", 2, "--max-len-b", 9, "--batch-size", 3]
     words += ["--source-lang", "src", "--target-lang", "tgt"]

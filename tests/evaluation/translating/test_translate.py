@@ -20,7 +20,6 @@ from programs import argv, commands
 from programs.program import REPOSITORY, realformer_nmt
 from texts import translation_records
 from tiny_models import saved
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.text_lines import read_lines, sha256
@@ -36,11 +35,6 @@ from realformer_nmt.kernels.precision import FORMS, supported
 ROUNDED = [name for name in supported() if name != translate.EXACT]
 DECODING = ["--cpu", "--beam", "2", "--max-len-a", "1", "--max-len-b", "2"]
 Translate = Callable[..., list[str]]
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,11 @@ def test_a_translation_has_room_for_a_token() -> None:
         translation_checks.check_possible(argv.read(TranslateRequest, *words))
 
 
+def test_one_model_alone_is_validated() -> None:
+    with pytest.raises(UserError, match="--validate is for one model: give one checkpoint"):
+        translation_checks.check_possible(argv.read(TranslateRequest, "a.pt", "b.pt", "--output", "out", "--validate"))
+
+
 def test_jobs_do_not_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     words = ["a.pt", "--output", "out", "--jobs", "2"]

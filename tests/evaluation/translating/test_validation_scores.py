@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,11 @@ import pytest
 import torch
 from fairseq import checkpoint_utils
 from programs import argv, commands
-from tiny_models.tiny_run import Training
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 
 DECODING = ["--cpu", "--beam", "1", "--max-len-b", "10"]
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 def translated(data: Path, out: Path, *words: object) -> dict[str, Any]:
@@ -63,12 +55,3 @@ def test_the_loss_is_that_of_every_sentence(run: Path, toy_corpus: Path, tmp_pat
     assert len(task.dataset("valid")) == 203
     record = translated(toy_corpus, tmp_path, path, "--validate", "--batch-size", 10)
     assert record["validation"]["loss"] == pytest.approx(bits / tokens, abs=1e-5)
-
-
-def test_only_one_model_on_a_subset_can_be_validated(run: Path, toy_corpus: Path, tmp_path: Path) -> None:
-    text = tmp_path / "text"
-    text.write_text("a b\n")
-    with pytest.raises(UserError, match="--validate goes with a subset of the data-bin, not with --input"):
-        translated(toy_corpus, tmp_path, run / "checkpoint5.pt", "--validate", "--input", text)
-    with pytest.raises(UserError, match="--validate is for one model: give one checkpoint"):
-        translated(toy_corpus, tmp_path, run / "checkpoint4.pt", run / "checkpoint5.pt", "--validate")

@@ -212,7 +212,7 @@ def test_it_is_trained_on_by_the_commands_of_its_card(
         Path(text).write_text("".join(f"{line}\n" for line in tiny_marian.lines(120, 5)))
     card = Path("RUN/README.md").read_text().split("```")[1].replace("\\\n", "")
     prepare, train = (line.split()[1:] for line in card.splitlines() if " --from " in line or " --like " in line)
-    assert subcommands.main([*prepare, "--quiet"]) == 0
+    assert subcommands.main([*prepare, "--quiet", "--workers", "1"]) == 0
     still = ["--lr", "0", "--warmup-updates", "1"]
     assert subcommands.main([*train, "--updates", "2", "--gpus", "0", "--", *still]) == 0
     runs = [torch.load(f"{run}/checkpoints/checkpoint_last.pt", weights_only=False) for run in ("RUN", "tuned")]

@@ -12,6 +12,7 @@ import numpy as np
 import sentencepiece
 import torch
 from sentencepiece import sentencepiece_model_pb2
+from transformers import XLMRobertaConfig, XLMRobertaModel
 
 WIDTH, LAYERS, POSITIONS = 16, 3, 40
 WORDS = ["\u2581", "\u2581Ein", "\u2581Mann", "\u2581A", "\u2581dog", "un", "der", "\u2581the", "an", "and", "ein"]
@@ -125,20 +126,8 @@ def shapes(settings: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     def linear(name: str, inputs: int, outputs: int) -> None:
         table.update({f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)})
 
-    def norm(name: str) -> None:
-        table.update({f"{name}.weight": (WIDTH,), f"{name}.bias": (WIDTH,)})
-
-    embeddings = "encoder.model.embeddings"
-    for part, rows in (("word", ENCODER["vocab_size"]), ("position", POSITIONS), ("token_type", 1)):
-        table[f"{embeddings}.{part}_embeddings.weight"] = (rows, WIDTH)
-    norm(f"{embeddings}.LayerNorm")
-    for layer in (f"encoder.model.encoder.layer.{number}" for number in range(LAYERS)):
-        for part in ("self.query", "self.key", "self.value", "output.dense"):
-            linear(f"{layer}.attention.{part}", WIDTH, WIDTH)
-        linear(f"{layer}.intermediate.dense", WIDTH, 32)
-        linear(f"{layer}.output.dense", 32, WIDTH)
-        norm(f"{layer}.attention.output.LayerNorm")
-        norm(f"{layer}.output.LayerNorm")
+    encoder = XLMRobertaModel(XLMRobertaConfig(**ENCODER), add_pooling_layer=False)
+    table.update({f"encoder.model.{name}": tuple(weight.shape) for name, weight in encoder.named_parameters()})
     if "mix" in (settings.get("layer"), settings.get("sent_layer")):
         table |= {f"layerwise_attention.scalar_parameters.{number}": (1,) for number in range(LAYERS + 1)}
         table["layerwise_attention.gamma"] = (1,)

@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from programs.program import realformer_nmt
+from programs import argv
 
-from realformer_nmt.evaluation.rows.span_scores import scores
+from realformer_nmt.common.errors import UserError
+from realformer_nmt.evaluation.rows.score_squad import ScoreSquadRequest, mean_scores
 from realformer_nmt.questions.squad import Answer, Question
 
 
@@ -31,21 +31,21 @@ def question(*answers: str, may_have_none: bool = False, name: str = "q") -> Que
 )
 @pytest.mark.parametrize("second", [False, True])
 def test_an_answer_by_hand(answers: tuple[str, ...], answer: str, exact: float, f1: float, second: bool) -> None:
-    figures = scores([question(*answers, may_have_none=second)], {"q": answer})
+    figures = mean_scores([question(*answers, may_have_none=second)], {"q": answer})
     assert (figures["exact_match"], figures["f1"]) == pytest.approx((100 * exact, 100 * f1))
 
 
 def test_of_nothing_the_versions_think_differently() -> None:
     """1.1 finds no shared word in two empty texts; in 2.0 they agree, and an answer without words counts only alone."""
-    assert scores([question("the")], {"q": "!"}) == {"exact_match": 100, "f1": 0}
+    assert mean_scores([question("the")], {"q": "!"}) == {"exact_match": 100, "f1": 0}
     both = {"exact_match": 100, "f1": 100, "has_answer_exact_match": 100, "has_answer_f1": 100}
-    assert scores([question("the", may_have_none=True)], {"q": "!"}) == both
-    assert scores([question("the", "cat", may_have_none=True)], {"q": ""})["exact_match"] == 0
+    assert mean_scores([question("the", may_have_none=True)], {"q": "!"}) == both
+    assert mean_scores([question("the", "cat", may_have_none=True)], {"q": ""})["exact_match"] == 0
 
 
 def test_questions_without_answer_are_distinguished() -> None:
     questions = [question("black cat", name="a", may_have_none=True), question(name="b"), question(name="c")]
-    figures = scores(questions, {"a": "cat", "b": "", "c": "cat"})
+    figures = mean_scores(questions, {"a": "cat", "b": "", "c": "cat"})
     assert figures == pytest.approx(
         {
             **{"exact_match": 100 / 3, "f1": 100 * (2 / 3 + 1) / 3},
@@ -54,23 +54,20 @@ def test_questions_without_answer_are_distinguished() -> None:
     )
 
 
-def write(path: Path, content: Any) -> Path:
-    path.write_text(json.dumps(content))
-    return path
-
-
-def test_the_command_asks_for_every_answer_and_records_what_it_scored(tmp_path: Path) -> None:
+def test_the_command_asks_for_every_answer_and_records_what_it_scored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     entry = {"answers": [{"text": "a cat", "answer_start": 0}], "question": "?"}
     paragraph = {"context": "a cat", "qas": [{"id": "1", **entry}, {"id": "2", **entry}]}
-    file = write(tmp_path / "dev.json", {"version": "1.1", "data": [{"title": "", "paragraphs": [paragraph]}]})
-    words = (tmp_path / "answers.json", "--questions", file, "--output", tmp_path / "score.json")
-    write(words[0], {"1": "cat", "2": None})
-    done = realformer_nmt("score-squad", *words)
-    assert done.returncode == 1
-    assert "answers.json has no text for 1 of 2 questions, such as '2': answer every question" in done.stderr
-    write(words[0], {"1": "cat", "2": "dog"})
-    done = realformer_nmt("score-squad", *words)
-    assert done.stdout.split() == ["exact_match", "50.00", "f1", "50.00"]
-    record = json.loads(words[-1].read_text())
+    questions, answers, output = (tmp_path / name for name in ("dev.json", "answers.json", "score.json"))
+    questions.write_text(json.dumps({"version": "1.1", "data": [{"title": "", "paragraphs": [paragraph]}]}))
+    request = argv.read(ScoreSquadRequest, answers, "--questions", questions, "--output", output)
+    answers.write_text(json.dumps({"1": "cat", "2": None}))
+    with pytest.raises(UserError, match="has no text for 1 of 2 questions, such as '2': answer every question"):
+        request.run()
+    answers.write_text(json.dumps({"1": "cat", "2": "dog"}))
+    request.run()
+    assert capsys.readouterr().out.split() == ["exact_match", "50.00", "f1", "50.00"]
+    record = json.loads(output.read_text())
     assert record["scores"] == {"exact_match": 50, "f1": 50}
     assert set(record["made_from"]["inputs"]) == {"answers", "questions"}
