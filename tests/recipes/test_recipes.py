@@ -151,12 +151,7 @@ def test_a_dry_run_prints_every_command_and_does_nothing(
     ],
 )
 def test_a_run_has_a_name_and_shares_the_corpus(
-    options: list[str],
-    name: str,
-    averaging: list[str],
-    seed: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    options: list[str], name: str, averaging: list[str], seed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     protocol = tmp_path / "best.toml"
     protocol.write_text('base = "residual"\naverage_of = "best"\naverage = 1\n[train]\nseed = 5\n')

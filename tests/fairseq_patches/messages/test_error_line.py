@@ -16,16 +16,8 @@ from realformer_nmt.fairseq_patches.messages import error_line
 
 MISTAKES = {  # command, flags, the last line: each kind once, as `make reliability` runs hundreds
     "depth 0": ("train", "--encoder-layers 0", r"--encoder-layers 0: allowed is 1 or more"),
-    "another architecture": (
-        "train",
-        "--restore-file pre.pt",
-        r"pre\.pt is of another model: --residual-topology",
-    ),
-    "a larger dictionary": (
-        "train",
-        "--finetune-from-model words.pt",
-        r"words\.pt .*embed_tokens.*another dictionary",
-    ),
+    "another architecture": ("train", "--restore-file pre.pt", r"pre\.pt is of another model: --residual-topology"),
+    "a larger dictionary": ("train", "--finetune-from-model words.pt", r"words\.pt .*embed_tokens.*another dictionary"),
     "stock, unsupported": (
         "train",
         "--arch post_ln_tiny --finetune-from-model cross.pt",
@@ -38,11 +30,7 @@ MISTAKES = {  # command, flags, the last line: each kind once, as `make reliabil
     ),
     "generate, cut off": ("generate", "data --path cut.pt", r"cannot load \S*cut\.pt: it is not a complete checkpoint"),
     "generate, fewer": ("generate", "data --path fewer.pt", r"fewer\.pt holds the weights of another model: it lacks"),
-    "interactive, another dictionary": (
-        "interactive",
-        "data --path order.pt",
-        r"with another source dictionary",
-    ),
+    "interactive, another dictionary": ("interactive", "data --path order.pt", r"with another source dictionary"),
 }
 
 

@@ -38,7 +38,7 @@ def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
     options = ("--arch", "realformer_tiny", "--share-all-embeddings", "--dropout", 0.1, "--criterion")
     options = (*options, "label_smoothed_cross_entropy_fused", "--optimizer", "radam", "--lr", 1e-3, "--cpu")
     options = (*options, "--fp16", "--fp16-no-flatten-grads", "--fp16-init-scale", 2**20)
-    options = (*options, "--num-batch-buckets", 4, "--max-tokens", 200, "--update-freq", 2, "--max-update", 12)
+    options = (*options, "--num-batch-buckets", 4, "--max-tokens", 200, "--update-freq", 2, "--max-update", 8)
     logs = {}
     for name, plug_in in (("run", user_dir), ("recorded", tmp_path / "stand_in")):
         folder = ("--save-dir", tmp_path / name, "--no-epoch-checkpoints", "--num-workers", 0)

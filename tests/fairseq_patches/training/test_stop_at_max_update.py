@@ -10,10 +10,7 @@ from programs.runs import load_state
 from programs.tiny_training import SIZE
 
 LENGTH = ("--max-update", 2, "--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--cpu", "--num-workers", 0)
-WAYS = {
-    "script": commands.fairseq("train"),
-    "module": [sys.executable, "-m", "fairseq_cli.train"],
-}
+WAYS = {"script": commands.fairseq("train"), "module": [sys.executable, "-m", "fairseq_cli.train"]}
 
 
 def updates(folder: Path) -> int:
