@@ -89,7 +89,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     multilingual_updates.average_the_gradients_of_every_pair,
     fp16.skip_an_overflow_on_a_cpu,
     divergence.note_divergence,
-    architectures.explain_clashes,
     architectures.suggest_the_closest,
     architectures.fill_in_before_hydra,
     error_line.end_with_one_line,
