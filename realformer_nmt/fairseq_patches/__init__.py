@@ -69,7 +69,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     checkpoint_files.copy_atomically,
     checkpoint_files.refuse_a_missing_save_dir,
     checkpoint_files.continue_a_finetuning,
-    resume_checks.refuse_to_begin_again,
     resume_checks.resume_from_a_complete_checkpoint,
     resume_checks.name_the_checkpoint_that_does_not_fit,
     embedding_transfer.carry_embeddings,
