@@ -29,7 +29,6 @@ MISTAKES = {  # command, flags, the last line: each kind once, as `make reliabil
         r"half\.pt: no model can be built from it: .*'float' object",
     ),
     "generate, cut off": ("generate", "data --path cut.pt", r"cannot load \S*cut\.pt: it is not a complete checkpoint"),
-    "generate, fewer": ("generate", "data --path fewer.pt", r"fewer\.pt holds the weights of another model: it lacks"),
     "interactive, another dictionary": ("interactive", "data --path order.pt", r"with another source dictionary"),
 }
 
@@ -52,12 +51,11 @@ def write(folder: Path, data: Path) -> None:
     for side in ("src", "tgt"):
         (folder / "order" / f"dict.{side}.txt").write_text("".join(reversed(lines)))
     good = saved.state(data)
-    model, name = good["model"], "decoder.layers.0.fc1.weight"
+    model = good["model"]
     tiny = [f"--{side}-{what}={size}" for side in ("encoder", "decoder") for what, size in SHAPE.items()]
     longer = {key: torch.zeros(52, 64) if "embed_tokens" in key or "output" in key else model[key] for key in model}
     states = {
         "good": good,
-        "fewer": {**good, "model": {key: model[key] for key in model if key != name}},
         "words": {**good, "model": longer},
         "pre": saved.state(data, arch="pre_ln_tiny"),
         "order": saved.state(folder / "order"),
