@@ -19,7 +19,7 @@ def updates(folder: Path) -> int:
 
 
 def test_started_again_by_its_module_it_stays_as_it_is(toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
-    """That the script does so, test_patience.py shows."""
+    """test_patience.py shows that the script does so, too."""
     words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *LENGTH, "--save-dir", tmp_path]
     said([*SCRIPT, *map(str, words)], tmp_path)
     before = (tmp_path / "checkpoint_last.pt").read_bytes()
