@@ -42,7 +42,6 @@ MORE_IN_FILES = """
     validate-after-updates fixed-validation-seed disable-validation best-checkpoint-metric
     maximize-best-checkpoint-metric
     keep-interval-updates-pattern keep-best-checkpoints no-epoch-checkpoints no-last-checkpoints no-save
-    no-save-optimizer-state
     fp16 bf16 memory-efficient-fp16 memory-efficient-bf16 fp16-no-flatten-grads fp16-init-scale fp16-scale-window
     fp16-scale-tolerance min-loss-scale threshold-loss-scale amp
     on-cpu-convert-precision empty-cache-freq

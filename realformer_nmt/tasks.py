@@ -62,7 +62,7 @@ _ROWS = (
         name=TRANSLATION,
         implementation="fairseq.tasks.translation:TranslationTask",
         sides=SIDES,
-        models=("transformer", "transformer_align", "realformer_nmt", "fconv", "lightconv", "lstm"),
+        models=("transformer", "transformer_align", "realformer_nmt", "lightconv", "lstm"),
         flags=(
             "left-pad-source",
             "left-pad-target",

@@ -1,8 +1,8 @@
 """analysis.json: what `realformer-nmt analyse` measured in each model."""
 
-from msgspec import UNSET, Struct, field
+from msgspec import Struct, field
 
-from realformer_nmt.checkpoints.model_description import Choice
+from realformer_nmt.checkpoints.model_description import Architecture
 from realformer_nmt.common.files.records import StageRecord
 
 Table = list[list[float]]  # layers x heads, or layers x layers
@@ -93,22 +93,11 @@ class SentenceTokens(Struct, frozen=True, kw_only=True):
     target: list[str]
 
 
-class AnalysedModel(Struct, frozen=True, kw_only=True):
+class AnalysedModel(Architecture, frozen=True, kw_only=True):
     """Figures of one model."""
 
     name: str
     checkpoint: str | None = None
-    arch: str | None
-    residual_topology: Choice = UNSET
-    residual_scaling: Choice = UNSET
-    score_source: Choice = UNSET
-    score_carry: Choice = UNSET
-    norm: Choice = UNSET
-    heads: Choice = UNSET
-    encoder_layers: Choice = UNSET
-    decoder_layers: Choice = UNSET
-    encoder_embed_dim: Choice = UNSET
-    decoder_embed_dim: Choice = UNSET
     updates: int | None = None
     sentences: int | None = None
     attention: AttentionFigures

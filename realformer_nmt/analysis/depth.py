@@ -8,7 +8,7 @@ from fairseq.models import BaseFairseqModel
 from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures
 from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures import gradients, layer_ablation, layer_similarity, stream, weight_perturbation
-from realformer_nmt.analysis.text import Text, loss, to
+from realformer_nmt.analysis.text import Text, device_of, loss
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
 from realformer_nmt.checkpoints.inspection import Model, arch_of
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
@@ -26,7 +26,7 @@ def fresh(options: Options, text: Text, seed: int = SEED) -> BaseFairseqModel:
         settings = argparse.Namespace(**{**options, **WITHOUT_DROPOUT, "checkpoint_activations": False})
         model = any_skeleton(arch_of(options), settings, *map(len, text.dictionaries))
         text.prepare(model)
-    batch = to(next(text.batches()), torch.device("cpu"))
+    batch = next(text.batches())
     with torch.no_grad(), quiet():  # ADMIN prints its profile
         model.train()(**batch.inputs, features_only=True)
     return model.eval()
@@ -43,10 +43,9 @@ def measure(model: BaseFairseqModel, text: Text) -> LayerFigures:
 
 
 def study(subject: LoadedModel[Model], text: Text) -> DepthFigures:
-    device = next(subject.model.parameters()).device
     return DepthFigures(
         sentences=len(text.indices),
-        start=measure(fresh(subject.options, text).to(device), text),
+        start=measure(fresh(subject.options, text).to(device_of(subject.model)), text),
         checkpoint=measure(subject.model, text),
         left_out=layer_ablation.measure(subject.model, text),
     )

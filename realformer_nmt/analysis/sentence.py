@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.hooks import CHAINS, CROSS
-from realformer_nmt.analysis.text import Batch, Text, collate, to
+from realformer_nmt.analysis.text import Batch, Text, collate, device_of
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.data_bins.file_checks import NAME
@@ -60,11 +60,10 @@ def translate(model: TranslationModel, source: Tensor, words: Dictionary) -> Ten
 
 
 def study(model: TranslationModel, text: Text, line: str) -> Sentence:
-    device = next(model.parameters()).device
     source_words, target_words = text.dictionaries
     source = source_words.encode_line(line, add_if_not_exist=False).long()
     check_room(len(source), model.max_positions()[0])
-    target = translate(model, source.to(device), target_words).cpu()
+    target = translate(model, source.to(device_of(model)), target_words).cpu()
     return attention(model, text.dictionaries, source, target)
 
 
@@ -76,13 +75,12 @@ def check_room(tokens: int, limit: int) -> None:
 def attention_by_chain(model: nn.Module, batch: Batch) -> dict[str, list[Tensor]]:
     """Return by chain the heads of each layer, over the first sentence of a batch."""
     layers: dict[str, list[Tensor]] = defaultdict(list)
-    batch = to(batch, next(model.parameters()).device)
 
     def see(chain: str, _layer: int, heads: Tensor) -> None:
         layers[chain].append(heads[0].cpu())
 
     with torch.no_grad(), hooks.attention(model, see):
-        model(**batch.inputs, features_only=True)
+        model(**batch.to(device_of(model)).inputs, features_only=True)
     return layers
 
 

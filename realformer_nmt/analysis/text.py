@@ -45,6 +45,11 @@ class Batch(NamedTuple):
         """Arguments of the model's forward."""
         return {"src_lengths": None, **dict(zip(INPUTS, self.read.values(), strict=False))}
 
+    def to(self, device: torch.device | str) -> "Batch":
+        read = {side: tokens.to(device) for side, tokens in self.read.items()}
+        more = {name: tensor.to(device) for name, tensor in self.more.items()}
+        return Batch(self.indices, read, self.target.to(device), more)
+
 
 @dataclass(frozen=True)
 class Text:
@@ -83,7 +88,7 @@ class Text:
             raise UserError(f"every sentence is longer than {limits} tokens, the model's limits: give another --subset")
         return replace(self, indices=fitting)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, device: torch.device | str = "cpu") -> Iterator[Batch]:
         """Yield batches of sentences of similar length."""
         lengths = self.lengths()
         group: list[int] = []
@@ -91,10 +96,10 @@ class Text:
         for position in np.lexsort(lengths.T):
             longest = max(longest, *lengths[position])
             if group and (len(group) + 1) * longest > TOKENS:
-                yield self._batch(group)
+                yield self._batch(group).to(device)
                 group, longest = [], max(lengths[position])
             group.append(self.indices[position])
-        yield self._batch(group)
+        yield self._batch(group).to(device)
 
     def lengths(self) -> np.ndarray:
         """Return lengths in tokens, end symbols included: sentences x sides."""
@@ -126,12 +131,6 @@ def read(data: Path, subset: str, most: int) -> Text:
     return Text((dictionaries[0], dictionaries[1]), (sides[0], sides[1]), everything).sample(most)
 
 
-def to(batch: Batch, device: torch.device) -> Batch:
-    read = {side: tokens.to(device) for side, tokens in batch.read.items()}
-    more = {name: tensor.to(device) for name, tensor in batch.more.items()}
-    return Batch(batch.indices, read, batch.target.to(device), more)
-
-
 def count_targets(text: Text) -> int:
     """Count the tokens to be predicted, end symbols included."""
     number = sum(map(text.target_count, text.batches()))
@@ -143,8 +142,9 @@ def count_targets(text: Text) -> int:
 @torch.no_grad()
 def loss(model: nn.Module, text: Text) -> float:
     """Return the mean cross-entropy in bits per token."""
-    device = next(model.parameters()).device
-    total = 0.0
-    for batch in text.batches():
-        total += float(text.summed_loss(model, to(batch, device)))
-    return total / count_targets(text) / math.log(2)
+    losses = (float(text.summed_loss(model, batch)) for batch in text.batches(device_of(model)))
+    return sum(losses) / count_targets(text) / math.log(2)
+
+
+def device_of(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device

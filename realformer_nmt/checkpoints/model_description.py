@@ -17,8 +17,8 @@ class ShortcutWeight(Struct, frozen=True, kw_only=True):
     largest: Number | UnsetType = UNSET
 
 
-class ModelDescription(Struct, frozen=True, kw_only=True):
-    """Architecture of a checkpoint, by the names of fairseq's options; a choice that it does not have is unset."""
+class Architecture(Struct, frozen=True, kw_only=True):
+    """Family and sizes of a model, by the names of fairseq's options; a choice that it does not have is unset."""
 
     arch: str | None
     residual_topology: Choice = UNSET
@@ -27,11 +27,16 @@ class ModelDescription(Struct, frozen=True, kw_only=True):
     score_carry: Choice = UNSET
     norm: Choice = UNSET
     heads: Choice = UNSET
-    score_length: Choice = UNSET
     encoder_layers: Choice = UNSET
     decoder_layers: Choice = UNSET
     encoder_embed_dim: Choice = UNSET
     decoder_embed_dim: Choice = UNSET
+
+
+class ModelDescription(Architecture, frozen=True, kw_only=True):
+    """Architecture of a checkpoint with all its choices, and the weights of its shortcuts."""
+
+    score_length: Choice = UNSET
     encoder_ffn_embed_dim: Choice = UNSET
     decoder_ffn_embed_dim: Choice = UNSET
     encoder_attention_heads: Choice = UNSET

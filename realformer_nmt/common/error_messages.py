@@ -34,18 +34,8 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
     (r"Minimum loss scale reached", "the loss is not a number any more: lower --lr, or train with --bf16 or in fp32"),
     (r"(gradients are Nan/Inf)", "{0}: the training diverged: lower --lr, train with a longer warm-up, or in fp32"),
     (r"RecursionError", "an input file is nested too deeply: give a flatter one"),
-    (
-        r"(?:Model file not found: |IOError: file |OSError: file )(.+?)(?: not found|$)",
-        "{0}: no such file; give an existing file",
-    ),
     (r"Symlink loop from '(.*)'", "{0} is a link to itself: give an existing file or folder"),
-    (r"PosixPath\('(.*)'\) has an empty name", "{0} is a folder, and a file is needed: give the name of one"),
     (r"FileNotFoundError: (\S+)$", "{0}: no such file or folder; give an existing one"),
-    (r"Dataset not found: (.*) \((.*)\)", "{1} holds no subset {0}: give one whose .idx and .bin files stand there"),
-    (
-        r"Could not infer language pair",
-        "its file names do not say the languages: give a data-bin, or --source-lang and --target-lang",
-    ),
     (
         r"InterpolationKeyError: Interpolation key 'task\.(\w+)' not found.*full_key: model\.",
         "this --arch takes {0} from its --task, and this one has none: pass an --arch for the task, or the task of "
@@ -57,7 +47,6 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
         "sample {0}, counted from 0, has {1} tokens, and the model has room for {2}: cut the lines of the text, "
         "or train a model with more positions",
     ),
-    (r"exceed max_tokens=(\d+)", "a sentence is longer than --max-tokens {0}: pass more"),
 )
 NUMPY = re.compile(r"np\.\w+\((-?\d+)\)")  # a number as numpy 2 writes it
 SPOKEN = (  # errors whose messages are written for users

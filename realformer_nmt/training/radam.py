@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Literal, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 import torch
 import torch.distributed
@@ -19,7 +19,7 @@ from torch.optim.optimizer import ParamsT, StateDict
 from realformer_nmt.common.errors import OptionError
 
 TRACTABLE = 5.0  # the published code's bound on rho; the paper's own is 4
-AVERAGES: tuple[Literal["exp_avg"], Literal["exp_avg_sq"]] = ("exp_avg", "exp_avg_sq")
+AVERAGES = ("exp_avg", "exp_avg_sq")  # of a parameter's gradients, and of their squares
 
 
 def rectification(step: int, beta2: float) -> float | None:
@@ -33,27 +33,13 @@ def rectification(step: int, beta2: float) -> float | None:
 
 
 class ParameterSettings(TypedDict):
-    """ParameterSettings of a group of parameters."""
+    """Settings of a group of parameters."""
 
     lr: float
     betas: tuple[float, float]
     eps: float
     weight_decay: float
     untractable_momentum: bool
-
-
-class ParameterGroup(ParameterSettings):
-    """Parameters that share their settings."""
-
-    params: list[Tensor]
-
-
-class ParameterState(TypedDict):
-    """Updates of a parameter, and the averages of its gradients and their squares."""
-
-    step: int
-    exp_avg: Tensor
-    exp_avg_sq: Tensor
 
 
 class ParameterBatch(NamedTuple):
@@ -109,15 +95,15 @@ class RAdam(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        for group in cast("list[ParameterGroup]", self.param_groups):
+        for group in self.param_groups:
             for parameters in self._batches(group["params"]):
-                self._update(parameters, group)
+                self._update(parameters, cast(ParameterSettings, group))
         return loss
 
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Load the state as it was saved; torch would cast it to its parameter's type, rounding it to 16 bits."""
         super().load_state_dict(state_dict)
-        states: dict[int, ParameterState] = state_dict["state"]
+        states = state_dict["state"]
         saved = chain.from_iterable(group["params"] for group in state_dict["param_groups"])
         parameters = chain.from_iterable(group["params"] for group in self.param_groups)
         for key, parameter in zip(saved, parameters, strict=True):

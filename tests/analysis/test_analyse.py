@@ -106,10 +106,8 @@ def test_models_of_the_same_name_are_all_analysed(other: str, models: Path, tmp_
     ("words", "message"),
     [
         (["{models}"], "{models} holds no model: there is none of average.pt,"),
-        (["{models}/links"], "cannot load {models}/links: it is not a complete checkpoint"),
         (["{models}/other.pt"], "give the --data that it was trained on"),
         (["{models}/pre.pt", "--data", "{models}/run"], "{models}/run holds no binarised pair of languages"),
-        (["{models}/pre.pt", "{models}/pre.pt"], "is given twice"),
     ],
 )
 def test_errors_are_one_line(words: list[str], message: str, models: Path, tmp_path: Path) -> None:

@@ -43,18 +43,6 @@ def test_the_average_is_numpys_mean_in_any_order(tmp_path: Path, width: int, dat
     assert int(mean["seen"]) == int(other["seen"]) == sum(map(int, counts)) // len(counts)
 
 
-def test_the_average_of_one_is_itself(tmp_path: Path) -> None:
-    model = {
-        "w": torch.randn(5),
-        "half": torch.randn(5).half(),
-        "n": torch.tensor(3),
-        "on": torch.tensor([True, False]),
-    }
-    mean = average([save(tmp_path / "one.pt", model)])["model"]
-    assert mean.keys() == model.keys()
-    assert all(torch.equal(mean[name], model[name]) and mean[name].dtype == model[name].dtype for name in model)
-
-
 def test_small_numbers_survive_in_half_precision(tmp_path: Path) -> None:
     """2048 + 1 is 2048 in fp16: a sum in the precision of the weights would lose every step."""
     paths = [save(tmp_path / f"{i}.pt", {"w": torch.tensor([2048.0, 1.0, 1.0])[i : i + 1].half()}) for i in range(3)]

@@ -17,13 +17,11 @@ from realformer_nmt.subcommands import import_user_dir
 @pytest.mark.parametrize(
     ("argv", "folder"),
     [
-        ([], None),
         (["train", "--user-dir", "mine"], Path("mine")),
         (["train", "--user-dir=mine", "--fresh"], Path("mine")),
         (["train", "--", "--user-dir", "theirs"], None),
         (["--user-dir"], None),
         (["train", "--user-d", "mine"], Path("mine")),
-        (["train", "--us=mine"], Path("mine")),
         (["train", "--user-dir", "first", "--user-dir=last"], Path("last")),
         (["train", "--updates", "9"], None),
     ],

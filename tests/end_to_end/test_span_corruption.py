@@ -50,7 +50,7 @@ def test_it_learns_goes_on_bit_for_bit_and_lends_its_weights_to_a_translation(
     data: Path, user_dir: Path, tmp_path: Path
 ) -> None:
     arch, whole, halves = ("--arch", "realformer_tiny"), tmp_path / "whole", tmp_path / "halves"
-    saving = ("--save-interval-updates", 30, "--max-update", 90)
+    saving = ("--save-interval-updates", 30, "--max-update", 60)
     train(data / "text", user_dir, whole, *SPANS, *arch, *saving)
     halves.mkdir()
     (halves / "checkpoint_last.pt").write_bytes(at_update(whole, 30).read_bytes())

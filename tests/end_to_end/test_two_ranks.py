@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from programs import commands
 
 from reliability import ranks, trainings
@@ -18,6 +19,7 @@ def test_saved_on_two_ranks_and_gone_on_with_on_one(trial_corpus: Path, tmp_path
     assert trainings.updates(tmp_path / "elastic" / ranks.LAST) == UPDATES
 
 
+@pytest.mark.product
 def test_a_rank_that_dies_ends_the_job_after_an_uneven_epoch(trial_corpus: Path, tmp_path: Path) -> None:
     """The 23rd update is the uneven one: the rank dies after it."""
     assert ranks.outlive_one(trial_corpus, tmp_path / "lost", 2 * (UPDATES - 1), "torchrun") < 30

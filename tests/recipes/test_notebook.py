@@ -73,7 +73,7 @@ def test_every_other_cell_runs_and_two_architectures_are_compared(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The notebook's 600 updates translate a sentence right; fewer show that the cells run: 20 seconds."""
+    """The notebook's 600 updates translate a sentence right; fewer show that the cells run."""
     for name in ("corpus.py", "grammar"):
         (tmp_path / name).symlink_to(NOTEBOOK.parent / name)
     monkeypatch.chdir(tmp_path)

@@ -51,11 +51,7 @@ def sample() -> dict[str, Any]:
         row[length:] = PAD
     inputs = {"src_tokens": target.flip(1), "src_lengths": torch.tensor(LENGTHS)}
     previous = torch.nn.functional.pad(target[:, :-1], (1, 0), value=EOS)
-    return {
-        "net_input": inputs | {"prev_output_tokens": previous},
-        "target": target,
-        "ntokens": sum(LENGTHS),
-    }
+    return {"net_input": inputs | {"prev_output_tokens": previous}, "target": target, "ntokens": sum(LENGTHS)}
 
 
 def criterion(task: SimpleNamespace, name: str, *flags: str) -> FairseqCriterion:

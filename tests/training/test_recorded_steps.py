@@ -25,7 +25,7 @@ LOSSES = {
     "fused": FusedLabelSmoothedCrossEntropyCriterion,
     "r_drop": functools.partial(RDropCriterion, r_drop_alpha=1.0),
 }
-UPDATES = 6  # an update has two micro-batches, whose shapes alternate
+UPDATES = 4  # an update has two micro-batches, whose shapes alternate
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from torch import nn
 
 from realformer_nmt.analysis.analysis_record import GradientNorms
 from realformer_nmt.analysis.hooks import stacks
-from realformer_nmt.analysis.text import Text, count_targets, to
+from realformer_nmt.analysis.text import Text, count_targets, device_of
 
 
 def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
@@ -17,10 +17,10 @@ def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
     `norm` is over all parameters of each layer, `parts` over each part of each layer, 0 where a layer trains nothing of
     it. Parameters are left without gradients.
     """
-    device, number = next(model.parameters()).device, count_targets(text)
+    number = count_targets(text)
     model.zero_grad(set_to_none=True)
-    for batch in text.batches():
-        torch.autograd.backward(text.summed_loss(model, to(batch, device)) / number)
+    for batch in text.batches(device_of(model)):
+        torch.autograd.backward(text.summed_loss(model, batch) / number)
     squared = {side: [squares_by_part(layer) for layer in stack.layers] for side, stack in stacks(model).items()}
     model.zero_grad(set_to_none=True)
     return {

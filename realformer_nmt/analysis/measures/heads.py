@@ -17,7 +17,7 @@ from realformer_nmt.analysis.loaded_model import LoadedModel
 from realformer_nmt.analysis.measures import alignment
 from realformer_nmt.analysis.measures.histogram import Distribution
 from realformer_nmt.analysis.measures.token_classes import TokenClasses
-from realformer_nmt.analysis.text import Batch, Text, to
+from realformer_nmt.analysis.text import Batch, Text, device_of
 from realformer_nmt.checkpoints.inspection import Model
 from realformer_nmt.common.terminal import printable
 
@@ -119,13 +119,12 @@ class Heads:
 def measure(subject: LoadedModel[Model], text: Text, links: list[alignment.Links] | None) -> Heads:
     """Measure the heads in one pass over the text, with a progress bar on a terminal."""
     model = subject.model
-    device = next(model.parameters()).device
+    device = device_of(model)
     sizes = {name: (len(parts), parts[0].score_source.heads) for name, parts in hooks.chains(model).items()}
     heads = Heads(sizes, TokenClasses(text.dictionaries, device), links)
     bar = tqdm(desc=printable(f"attention of {subject.name}"), total=len(text.indices), unit="sentence", disable=None)
     with bar, torch.no_grad(), hooks.attention(model, heads.see):
-        for batch in text.batches():
-            batch = to(batch, device)
+        for batch in text.batches(device):
             heads.begin(batch)
             model(**batch.inputs, features_only=True)
             bar.update(len(batch.indices))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.analysis import hooks
-from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.analysis.text import Text, device_of
 from realformer_nmt.model.topologies.topology import Stream
 
 # By side, of a batch without padding: N x C for each layer; layer 0 is the input of the first.
@@ -16,7 +16,7 @@ Readouts = dict[str, list[Tensor]]
 @torch.no_grad()
 def per_batch(model: nn.Module, text: Text) -> Iterator[Readouts]:
     """Yield the readouts of each batch of a text."""
-    device, stacks = next(model.parameters()).device, hooks.stacks(model)
+    stacks = hooks.stacks(model)
     outputs: Readouts = {}
     masks: dict[str, Tensor] = {}  # by side, False at padding
 
@@ -24,8 +24,7 @@ def per_batch(model: nn.Module, text: Text) -> Iterator[Readouts]:
         stack = stacks[side]
         outputs[side].append(stack.topology.leave(stream, stack.layer_norm)[masks[side]].float())
 
-    for batch in text.batches():
-        batch = to(batch, device)
+    for batch in text.batches(device_of(model)):
         masks |= {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}
         outputs |= {side: [] for side in stacks}
         with hooks.streams(model, see):

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.analysis import hooks
 from realformer_nmt.analysis.analysis_record import ShortcutTerms, StreamFigures
-from realformer_nmt.analysis.text import Text, to
+from realformer_nmt.analysis.text import Text, device_of
 
 
 class Moments:
@@ -44,7 +44,6 @@ def measure(model: nn.Module, text: Text) -> dict[str, StreamFigures]:
     sublayers = {side: hooks.shortcuts(stack) for side, stack in hooks.stacks(model).items()}
     norms: dict[str, list[list[Moments]]] = {side: [] for side in sublayers}
     terms = {key: (Moments(), Moments()) for shortcuts in sublayers.values() for key in shortcuts.values()}
-    device = next(model.parameters()).device
     masks: dict[str, Tensor] = {}  # by side, False at padding
 
     def see(side: str, layer: int, stream: tuple[Tensor, ...]) -> None:
@@ -59,8 +58,7 @@ def measure(model: nn.Module, text: Text) -> dict[str, StreamFigures]:
         branch_moments.add(shortcut.added(x, branch)[masks[side]])
 
     with hooks.streams(model, see), hooks.terms(model, see_terms):
-        for batch in text.batches():
-            batch = to(batch, device)
+        for batch in text.batches(device_of(model)):
             masks |= {side: tokens.ne(text.pad) for side, tokens in batch.read.items()}
             model(**batch.inputs, features_only=True)
     return {

@@ -150,16 +150,11 @@ def namespace(values: Values, call: Call, depth: int) -> argparse.Namespace:
     return argparse.Namespace(**{name: values.of(value, depth) for name, value in call.state.items()})
 
 
-def container(values: Values, call: Call, depth: int) -> Any:
-    """Build a plain dict or list from omegaconf's; interpolations such as ${model} stay text."""
-    check(isinstance(call.state, dict) and "_content" in call.state, "settings are of another kind")
-    return values.of(call.state["_content"], depth)
-
-
-def any_node(values: Values, call: Call, depth: int) -> Any:
-    """Build the value of omegaconf's AnyNode."""
-    check(isinstance(call.state, dict) and "_val" in call.state, "a setting is of another kind")
-    return values.of(call.state["_val"], depth)
+def setting(values: Values, call: Call, depth: int) -> Any:
+    """Build a plain dict, list or value from omegaconf's; interpolations such as ${model} stay text."""
+    content = "_val" if call.name.endswith("AnyNode") else "_content"
+    check(isinstance(call.state, dict) and content in call.state, "settings are of another kind")
+    return values.of(call.state[content], depth)
 
 
 BUILDERS: Mapping[str, Builder] = {
@@ -172,9 +167,9 @@ BUILDERS: Mapping[str, Builder] = {
     "numpy.core.multiarray.scalar": scalar,  # as numpy 1 writes it
     "numpy._core.multiarray.scalar": scalar,
     "argparse.Namespace": namespace,
-    "omegaconf.dictconfig.DictConfig": container,
-    "omegaconf.listconfig.ListConfig": container,
-    "omegaconf.nodes.AnyNode": any_node,
+    "omegaconf.dictconfig.DictConfig": setting,
+    "omegaconf.listconfig.ListConfig": setting,
+    "omegaconf.nodes.AnyNode": setting,
 }
 DTYPES: Mapping[str, torch.dtype] = {
     "torch.DoubleStorage": torch.float64,

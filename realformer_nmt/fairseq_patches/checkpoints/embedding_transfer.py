@@ -1,7 +1,7 @@
 """--finetune-from-model with --carry-embeddings: finetuning a model on data of another vocabulary."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,9 @@ def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, CommonRows]:
     dictionaries = dictionary_checks.words(task)
     state = loaded.get("task_state")
     languages = dictionary_checks.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
-    check_pair(checkpoint, languages)
+    if len(languages) != 2:
+        raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
+    check_languages(checkpoint, languages)
     files = [folder / f"dict.{language}.txt" for language in languages]
     previous = {side: dictionary(file) for side, file in zip(dictionaries, files, strict=True)}
     dictionary_checks.check_same(previous, folder, state)
@@ -84,12 +86,6 @@ def check_rows(checkpoint: Path, weights: Mapping[str, Any], folder: Path, words
                 f"{checkpoint} knows {len(table)} {side} subwords, and the dictionary of {folder} has "
                 f"{len(words[side])}: give --carry-embeddings the data-bin that it was trained on"
             )
-
-
-def check_pair(checkpoint: Path, languages: Sequence[object]) -> None:
-    if len(languages) != 2:
-        raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
-    check_languages(checkpoint, languages)
 
 
 def describe_rows(rows: Mapping[str, CommonRows]) -> str:

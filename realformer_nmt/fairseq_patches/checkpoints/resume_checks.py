@@ -48,26 +48,6 @@ def resume_from_a_complete_checkpoint(
         raise
 
 
-@patch(Trainer, "load_checkpoint")
-def refuse_to_begin_again(
-    original: Original, trainer: Trainer, filename: str, reset_optimizer: bool = False, *args: Any, **kwargs: Any
-) -> Any:
-    """Refuse to resume without the optimizer's state.
-
-    fairseq begins again at update 0 from a checkpoint of --no-save-optimizer-state, and overwrites it (trainer.py).
-    """
-    extra_state = original(trainer, filename, reset_optimizer, *args, **kwargs)
-    inside = Path(filename).parent == Path(trainer.cfg.checkpoint.save_dir)
-    updates = trainer._optim_history[-1]["num_updates"] if trainer._optim_history else 0
-    if inside and not reset_optimizer and trainer.get_num_updates() < updates:
-        raise UserError(
-            f"{filename}, of {updates:,} updates, has no state of the optimizer to resume with, as after "
-            "--no-save-optimizer-state: pass --reset-optimizer to begin at update 0 with its weights, or another "
-            "--save-dir to train from the start"
-        )
-    return extra_state
-
-
 @patch(checkpoint_utils, "load_model_ensemble_and_task")
 def name_the_checkpoint_that_does_not_fit(
     original: Original, filenames: Sequence[object], *args: Any, **kwargs: Any

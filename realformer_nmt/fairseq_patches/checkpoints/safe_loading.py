@@ -1,6 +1,6 @@
 """One safe reader for all checkpoints: of training, decoding and the hub."""
 
-import types
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -13,25 +13,18 @@ from realformer_nmt.checkpoints.files.configuration import take_settings
 from realformer_nmt.common.errors import UserError
 
 
-class _CheckpointTorch(types.ModuleType):
-    """torch for the module that loads checkpoints; `load` is the safe reader, whatever options its caller passes."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(torch, name)
-
-    def load(self, file: Any, *_: object, **__: object) -> reading.Checkpoint:
-        name = str(getattr(file, "name", "the checkpoint"))
-        try:
-            return take_settings(reading.load_stream(file, name))
-        except SettingsError as error:
-            raise UserError(f"{name} {error}") from error
+def load(file: Any, *_: object, **__: object) -> reading.Checkpoint:
+    """Load a checkpoint by the safe reader, whatever options the caller passes to torch."""
+    name = str(getattr(file, "name", "the checkpoint"))
+    try:
+        return take_settings(reading.load_stream(file, name))
+    except SettingsError as error:
+        raise UserError(f"{name} {error}") from error
 
 
-class _MessageTorch(_CheckpointTorch):
-    """torch for the module in which rank 0 sends the others what it has loaded; ranks trust each other."""
-
-    def load(self, file: Any, *_: object, **__: object) -> Any:
-        return torch.load(file, map_location="cpu", weights_only=False)
+def load_message(file: Any, *_: object, **__: object) -> Any:
+    """Load what rank 0 has loaded and sends to the others: ranks trust each other."""
+    return torch.load(file, map_location="cpu", weights_only=False)
 
 
 def read_checkpoints_safely() -> None:
@@ -42,5 +35,5 @@ def read_checkpoints_safely() -> None:
     with the options of a model without a dataclass (issue 5603), and calls constructors of its own with any arguments
     that a file has. No torch verifies the checksums.
     """
-    checkpoint_utils.torch = _CheckpointTorch("torch")
-    distributed_utils.torch = _MessageTorch("torch")
+    checkpoint_utils.torch = SimpleNamespace(**{**vars(torch), "load": load})
+    distributed_utils.torch = SimpleNamespace(**{**vars(torch), "load": load_message})

@@ -4,25 +4,14 @@ import argparse
 import sys
 from typing import Any
 
-from fairseq import models, options
+from fairseq import options
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import open_dict
 
-from realformer_nmt.common.errors import OptionError, UserError
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 from realformer_nmt.model import presets
-
-
-@patch(models, "register_model_architecture")
-def explain_clashes(original: Original, model_name: str, arch_name: str) -> Any:
-    """Explain a name that two plug-ins register: microsoft/ResiDual also has a resi_dual, and the first gets it."""
-    if presets.find(arch_name) and arch_name in ARCH_MODEL_REGISTRY:
-        raise OptionError(
-            f"--arch {arch_name} is of realformer_nmt and of another plug-in, and both are imported: give fairseq "
-            "one of them as --user-dir, and import one of them in a program"
-        )
-    return original(model_name, arch_name)
 
 
 @patch(options, "add_model_args")

@@ -2,14 +2,13 @@
 
 import math
 import os
-import types
-import typing
 from datetime import timedelta
+from typing import Any
 
 import torch
-from fairseq.distributed import utils as distributed_utils
 
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.fairseq_patches.patch import Original, replace
 
 VARIABLE = "REALFORMER_NMT_PATIENCE"
 DEFAULT = 900.0  # seconds: writing a large checkpoint takes less, and so does a rank's longer share of the validation
@@ -32,24 +31,15 @@ def seconds() -> float:
     return limit
 
 
-class _PatientDistribution(types.ModuleType):
-    """torch.distributed for fairseq, with this limit for all groups; torch's own differ by backend, 30 minutes for gloo
-    and 10 for NCCL."""
-
-    def __getattr__(self, name: str) -> typing.Any:
-        return getattr(torch.distributed, name)
-
-    def init_process_group(self, *args: typing.Any, **kwargs: typing.Any) -> None:
-        torch.distributed.init_process_group(*args, **{"timeout": timedelta(seconds=seconds()), **kwargs})
-
-    def new_group(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        return torch.distributed.new_group(*args, **{"timeout": timedelta(seconds=seconds()), **kwargs})
-
-
 def limit_the_wait() -> None:
     """Set the time limit of every process group.
 
     fairseq sets none (distributed/utils.py), so a rank waits 30 minutes for one that was stopped or whose machine
-    sleeps. Each new group needs the limit again.
+    sleeps. Each new group needs the limit again: torch's own are 30 minutes for gloo and 10 for NCCL.
     """
-    distributed_utils.dist = _PatientDistribution("torch.distributed")
+    for name in ("init_process_group", "new_group"):
+        replace(torch.distributed, name, with_limit)
+
+
+def with_limit(original: Original, *args: Any, **kwargs: Any) -> Any:
+    return original(*args, **{"timeout": timedelta(seconds=seconds()), **kwargs})

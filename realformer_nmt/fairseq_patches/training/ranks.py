@@ -114,15 +114,11 @@ def meet_on_this_machine(settings: Config, on_cpu: bool) -> None:
     if slurm_tasks > 1 or not (on_cpu or settings.distributed_port > 0):
         distributed_utils.infer_init_method(settings)
     else:
-        port = settings.distributed_port if settings.distributed_port > 0 else _free_port()
+        with socket.socket() as probe:
+            probe.bind(("localhost", 0))
+            free_port = probe.getsockname()[1]
+        port = settings.distributed_port if settings.distributed_port > 0 else free_port
         settings.distributed_init_method = f"tcp://localhost:{port}"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def check(settings: Config, on_cpu: bool) -> None:

@@ -60,9 +60,3 @@ def test_what_the_first_layer_would_carry_may_be_left_out(carry: str, toy_corpus
 def test_an_only_layer_stays(toy_corpus: Path) -> None:
     text = analysed.some(toy_corpus)
     assert layer_ablation.measure(analysed.model(text, decoder_layers=1), text)["decoder"] == []
-
-
-def test_a_layer_that_adds_nothing_is_not_missed(toy_corpus: Path) -> None:
-    text = analysed.some(toy_corpus)
-    model = analysed.idle(analysed.model(text, residual_topology="pre"))
-    assert layer_ablation.measure(model, text) == {"encoder": [0, 0], "decoder": [0, 0]}

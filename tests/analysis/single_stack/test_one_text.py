@@ -26,7 +26,7 @@ from realformer_nmt.analysis.text_readers import reader
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.common.files.records import read as read_record
 
-SIDES = {"masked": "encoder", "etc": "encoder", "lm": "decoder"}
+SIDES = {"etc": "encoder", "lm": "decoder"}
 PAD, EOS = 1, 2
 
 
@@ -39,7 +39,7 @@ def texts(toy_corpus: Path, once: Once) -> Path:
 def records(texts: Path) -> dict[str, AnalysedModel]:
     """Analysed models; the language model's is the one that the command records."""
     (of_lm,) = read_record(texts / "lm" / "analysis.json", AnalysisRecord, "").models
-    return {"lm": of_lm} | {name: measured(texts, texts / f"{name}.pt") for name in ("masked", "etc")}
+    return {"lm": of_lm, "etc": measured(texts, texts / "etc.pt")}
 
 
 def measured(texts: Path, path: Path) -> AnalysedModel:
@@ -60,11 +60,7 @@ def loaded(texts: Path, name: str) -> tuple[Any, Any]:
 def allowed(name: str, length: int) -> np.ndarray:
     row, column = np.indices((length, length))
     near = (abs(row - column) <= 2) | (row == 0) | (column == 0)
-    return {"masked": row >= 0, "etc": near, "lm": column <= row}[name]
-
-
-def divisor(name: str, depth: int) -> int:
-    return depth if name == "lm" else 1  # a running mean
+    return {"etc": near, "lm": column <= row}[name]
 
 
 def heads(model: Any, name: str, batches: list[Any]) -> Iterator[list[np.ndarray]]:
@@ -81,9 +77,9 @@ def heads(model: Any, name: str, batches: list[Any]) -> Iterator[list[np.ndarray
             for depth, (layer, x) in enumerate(zip(stack.layers, read, strict=True), 1):
                 parts = (layer.self_attn.q_proj(x), layer.self_attn.k_proj(x))
                 query, key = (part.view(len(x), 4, 16).transpose(0, 1).numpy() for part in parts)
-                scores = query @ key.transpose(0, 2, 1) / 4
-                total = scores if name == "masked" else total + scores
-                seen = np.where(allowed(name, len(x)), total / divisor(name, depth), -np.inf)
+                total = total + query @ key.transpose(0, 2, 1) / 4
+                mean = total / depth if name == "lm" else total
+                seen = np.where(allowed(name, len(x)), mean, -np.inf)
                 probabilities.append(softmax(seen, -1))
         yield probabilities
 
@@ -140,8 +136,7 @@ def test_what_is_drawn(texts: Path, records: dict[str, AnalysedModel]) -> None:
     assert not [name for name in drawn if "encoder" in name]
     assert records["lm"].sentence == SentenceTokens(source=["</s>", "a", "b", "c"], target=[])
     assert records["lm"].arch == "realformer_lm_tiny"
-    lm, masked = ({name: records[name]} for name in ("lm", "masked"))
-    beside = depth_figures.drawings({name: model.depth for name, model in (lm | masked).items()})
+    beside = depth_figures.drawings({name: model.depth for name, model in records.items()})
     assert [axes.get_title(loc="left") for axes in beside["gradients"].figure.axes[:2]] == ["encoder", "decoder"]
 
 
@@ -174,7 +169,7 @@ def test_a_sentence_is_read_unmasked(texts: Path) -> None:
     ],
 )
 def test_errors_are_one_line(words: list[str], message: str, texts: Path, tmp_path: Path) -> None:
-    state = torch.load(texts / "masked.pt", weights_only=False)
+    state = torch.load(texts / "etc.pt", weights_only=False)
     state["cfg"]["task"]["_name"] = "speech_to_text"
     saved.save(tmp_path / "of_speech.pt", state)
     state["cfg"]["task"] |= {"_name": "masked_lm", "tokens_per_sample": -5}

@@ -64,15 +64,6 @@ def test_a_float_of_numpy_is_that_float(tmp_path: Path, number: float, zipped: b
     assert reading.load(path)["model"] == number
 
 
-@pytest.mark.parametrize(
-    "number", [np.int64(1), np.float32(1), np.float16(1), np.bool_(True), np.str_("x"), np.bytes_(b"8 bytes."), 1j]
-)
-def test_another_number_of_numpy_is_refused(tmp_path: Path, number: object) -> None:
-    torch.save({"best": np.asarray(number)[()]}, tmp_path / "a.pt")
-    with pytest.raises(UserError, match=r"a\.pt"):
-        reading.load(tmp_path / "a.pt")
-
-
 def test_the_numbers_of_an_entry_stay_in_the_file(tmp_path: Path) -> None:
     """A flip in them is then no matter, and one in what is read is."""
     path = tmp_path / "a.pt"

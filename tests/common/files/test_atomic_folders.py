@@ -13,20 +13,6 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_killed_writer_leaves_nothing_of_that_name_and_the_next_clears_up(tmp_path: Path) -> None:
-    killed = writer(FOLDER, tmp_path / "a", "cut")
-    killed.kill()
-    killed.communicate(timeout=60)
-    assert len(names(tmp_path)) == 1
-    assert not (tmp_path / "a").exists()
-    with completed_folder(tmp_path / "a") as folder:
-        (folder / "within").mkdir()
-        (folder / "within" / "file").write_text("whole")
-        assert not (tmp_path / "a").exists()
-    assert names(tmp_path) == ["a"]
-    assert (tmp_path / "a" / "within" / "file").read_text() == "whole"
-
-
 def test_two_writers_do_not_disturb_each_other_and_the_first_to_end_has_the_name(tmp_path: Path) -> None:
     slow = writer(FOLDER, tmp_path / "a", "slow")
     with completed_folder(tmp_path / "a") as folder:
@@ -35,18 +21,6 @@ def test_two_writers_do_not_disturb_each_other_and_the_first_to_end_has_the_name
     assert slow.returncode == 1
     assert names(tmp_path) == ["a"]
     assert (tmp_path / "a" / "file").read_text() == "quick"
-
-
-def fail(place: Path) -> None:
-    with completed_folder(place) as folder:
-        (folder / "file").touch()
-        raise ZeroDivisionError
-
-
-def test_an_error_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError):
-        fail(tmp_path / "a")
-    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])

@@ -1,9 +1,7 @@
 """A lock between processes, which ends with the one that holds it."""
 
-import errno
 import fcntl
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -79,13 +77,3 @@ def test_a_lock_cuts_off_nothing_where_a_link_leads(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"\.lock: Too many levels of symbolic links"):
         is_locked(tmp_path / ".lock")
     assert (tmp_path / "other").read_text() == "kept"
-
-
-def test_a_disk_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def flock(*_: object) -> None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))  # as Lustre does, unless it is mounted with flock
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    refusal = re.escape(f"{tmp_path}/.lock cannot be locked (Function not implemented): name a folder on a disk that")
-    with pytest.raises(UserError, match=refusal), locked(tmp_path / ".lock", "bakes"):
-        pass

@@ -87,12 +87,6 @@ def test_argv_leaves_out_what_is_a_default() -> None:
     assert str(replace(PLAIN, output=Path("big pot"))) == "soup --output 'big pot'"
 
 
-def test_types_are_those_of_the_fields() -> None:
-    request = read("soup", "--output", "pot", "--portions", "3", "--salt", "2", "--swap", "a", "b", "--spice")
-    assert (request.portions, request.salt, request.swap) == (3, 2.0, ((Path("a"), Path("b")),))
-    assert (request.output, request.spice, request.stir, request.cover) == (Path("pot"), "pepper", False, None)
-
-
 def test_a_synonym_sets_the_option() -> None:
     assert read("soup", "--output", "pot", "--fast") == replace(PLAIN, heat="high")
 
@@ -113,12 +107,6 @@ def test_what_cannot_be_is_refused_in_python_too(change: dict[str, Any], message
     with pytest.raises(OptionError) as refused:
         replace(PLAIN, **change)
     assert str(refused.value) == message
-
-
-@pytest.mark.parametrize("words", [["--gas"], ["--output", "pot"], ["soup", "--output", "pot", "--course", "last"]])
-def test_what_is_required_or_not_allowed_is_a_wrong_usage(words: list[str]) -> None:
-    with pytest.raises((argparse.ArgumentError, SystemExit)):
-        read(*words)
 
 
 def test_help_is_of_the_class_and_its_fields() -> None:

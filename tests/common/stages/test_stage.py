@@ -58,11 +58,6 @@ def test_a_record_of_before_is_continued_and_not_written_over(folder: Path, comp
             other.is_up_to_date(fresh)
 
 
-def test_inputs_that_were_removed_to_save_room_are_no_difference(folder: Path) -> None:
-    (folder / "one.pt").unlink()
-    assert stage(folder).is_up_to_date(fresh=False)
-
-
 def test_a_missing_file_that_it_was_not_made_from_is_refused(folder: Path) -> None:
     """Neither another name nor the same name in another folder stands for a file that was removed."""
     for name, path in (("no-such.pt", folder / "no-such.pt"), ("two.pt", folder / "other" / "two.pt")):

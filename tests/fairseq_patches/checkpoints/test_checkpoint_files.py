@@ -79,17 +79,21 @@ def test_a_checkpoint_without_room_is_not_there_and_the_error_says_why(tmp_path:
 
 @pytest.fixture(scope="module")
 def killed(trial_corpus: Path, once: Once) -> Path:
-    """The undisturbed run, and one of two kills, at an instant and while it writes: a minute of trainings."""
+    """An undisturbed run, and one that was killed while it wrote a checkpoint; `make reliability` kills at random."""
 
     def survive(folder: Path) -> None:
-        figures = kills.survive(trial_corpus, folder, anywhere=1, while_writing=1, updates=50)
-        assert figures["kills survived"] == 2
+        words = kills.command(trial_corpus, folder / "killed", 50)
+        assert kills.cut(words, folder / "killed", folder / "killed.log", update=21)
+        with commands.starting_forks():
+            for name in ("undisturbed", "killed"):
+                kills.train(trial_corpus, folder / name, 50)
+        kills.agree(*(folder / name / kills.CHECKPOINT for name in ("undisturbed", "killed")), kills.KEPT)
 
     return once("kills", survive)
 
 
-def test_killed_anywhere_the_parameters_are_those_of_the_undisturbed_run(killed: Path) -> None:
-    """kills.survive has compared them; what it compared is what is meant."""
+def test_killed_while_it_writes_the_parameters_are_those_of_the_undisturbed_run(killed: Path) -> None:
+    """The fixture has compared them; what it compared is what is meant."""
     state = trainings.load(killed / "killed/checkpoint_last.pt")
     assert trainings.updates(killed / "killed/checkpoint_last.pt") == 50
     profile = [float(value) for name, value in state["model"].items() if name.endswith("shortcut.w0")]

@@ -1,14 +1,10 @@
 """A place within an epoch, found again on another number of ranks; stock fairseq beside it."""
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from fairseq.data import ListDataset
 from fairseq.data.iterators import EpochBatchIterator
-from programs.processes import said
-from programs.tiny_training import tiny_training
 
 import realformer_nmt
 
@@ -87,13 +83,3 @@ def test_in_smaller_batches_the_epoch_begins_again(entry: str, caplog: pytest.Lo
     assert ("the checkpoint's epoch is of 45 batches, here of 90: it begins again" in caplog.text) == (
         entry == "batches"
     )
-
-
-def test_a_training_goes_on_with_another_max_tokens(toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
-    """2000 sentences in about 30 batches, then in about 8: fairseq alone has none left after 20, and fails."""
-    command = tiny_training(toy_corpus, user_dir, "--max-epoch", 1, "--save-dir", tmp_path)
-    said([*command, "--max-tokens", "500", "--max-update", "20"], tmp_path)
-    again = said([*command, "--max-tokens", "2000"], tmp_path)
-    batches = re.search(r"epoch is of (\d+) batches, here of (\d+): it begins again", again)
-    assert batches
-    assert f"epoch 1 @ {20 + int(batches[2])} updates" in again

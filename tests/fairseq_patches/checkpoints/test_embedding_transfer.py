@@ -104,10 +104,7 @@ def test_a_training_that_goes_on_takes_its_own_weights(
     ("options", "message"),
     [
         (["--finetune-from-model", "MODEL"], "another source dictionary than that of NEW"),
-        (
-            ["--finetune-from-model", "MODEL", "--carry-embeddings", "NEW"],
-            "another source dictionary than that of NEW",
-        ),
+        (["--finetune-from-model", "MODEL", "--carry-embeddings", "NEW"], "another source dictionary than that of NEW"),
         (["--finetune-from-model", "MODEL", "--carry-embeddings", "absent"], "absent/dict.src.txt"),
         (["--carry-embeddings", "OLD"], "--carry-embeddings OLD needs --finetune-from-model FILE"),
     ],

@@ -79,16 +79,7 @@ def archive(path: Path, model: Path, name: str, kind: bytes = tarfile.REGTYPE, l
 
 
 @pytest.mark.parametrize(
-    "member",
-    [
-        ("../proof",),
-        ("m/../../proof",),
-        ("{}/proof",),
-        ("m/link", tarfile.SYMTYPE, "{}"),
-        ("m/link", tarfile.LNKTYPE, "../../proof"),
-        ("m/fifo", tarfile.FIFOTYPE),
-        ("m/device", tarfile.CHRTYPE),
-    ],
+    "member", [("../proof",), ("{}/proof",), ("m/link", tarfile.SYMTYPE, "{}"), ("m/device", tarfile.CHRTYPE)]
 )
 def test_an_archive_stays_within_its_folder(
     stock: dict[str, Any], toy_corpus: Path, tmp_path: Path, member: tuple[Any, ...]

@@ -13,7 +13,7 @@ from tiny_models.stand_in_recorder import StandInRecorder
 from tiny_models.tiny import dictionary
 
 from realformer_nmt.fairseq_patches.decoding import recorded_search
-from realformer_nmt.fairseq_patches.decoding.recorded_search import SEARCHES, RecordedSearches, rung
+from realformer_nmt.fairseq_patches.decoding.recorded_search import SEARCHES, RecordedSearches
 from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.fairseq_patches.training.one_launch import VARIABLE
 from realformer_nmt.kernels.native.library import HIDDEN
@@ -78,15 +78,6 @@ def test_what_a_static_search_does_not_do_is_not_recorded(options: dict[str, Any
     model = searchable("post_ln")
     searches = recording(model)
     generate(model, sources(2, 4), **{"beam_size": 2, "max_len_b": 3, **options})
-    assert not searches.searches
-
-
-def test_attention_is_not_recorded() -> None:
-    model = searchable("post_ln")
-    searches = recording(model)
-    model.decoder.need_attn = True
-    hypotheses = generate(model, sources(2, 4), beam_size=2, max_len_b=3)
-    assert hypotheses[0][0]["attention"].numel()
     assert not searches.searches
 
 
@@ -160,8 +151,3 @@ def test_the_oldest_recordings_are_forgotten(monkeypatch: pytest.MonkeyPatch) ->
     for sentences in (1, 2, 4, 1):
         generate(model, sources(sentences, 4), beam_size=2, max_len_b=3)
     assert [key[1].sentences for key in searches.searches] == [4, 1]
-
-
-@pytest.mark.parametrize(("size", "least", "expected"), [(1, 1, 1), (3, 1, 4), (4, 1, 4), (5, 8, 8), (65, 32, 128)])
-def test_a_rung_is_a_power_of_two(size: int, least: int, expected: int) -> None:
-    assert rung(size, least) == expected

@@ -16,11 +16,16 @@ from tiny_models.stock import stock
 
 from realformer_nmt.fairseq_patches.training import one_launch
 
-STAND_IN = f"""
+ALONE = """
+import os
+
+os.environ["REALFORMER_NMT_NATIVE"] = "0"  # so that the stand-in sees every operation
+import realformer_nmt
+"""
+STAND_IN = f"""{ALONE}
 import sys
 
 sys.path.insert(0, {str(REPOSITORY / "tests/helpers")!r})
-import realformer_nmt
 from realformer_nmt.fairseq_patches.training import one_launch
 from tiny_models.stand_in_recorder import StandInRecorder
 
@@ -30,19 +35,19 @@ one_launch.CudaRecorder = StandInRecorder
 
 
 def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
-    fairseq: Command, toy_corpus: Path, user_dir: Path, tmp_path: Path
+    fairseq: Command, toy_corpus: Path, tmp_path: Path
 ) -> None:
     """Nor does an update that overflows replace gradients: each shape is recorded once."""
-    (tmp_path / "stand_in").mkdir()
-    (tmp_path / "stand_in/__init__.py").write_text(STAND_IN)
     options = ("--arch", "realformer_tiny", "--share-all-embeddings", "--dropout", 0.1, "--criterion")
     options = (*options, "label_smoothed_cross_entropy_fused", "--optimizer", "radam", "--lr", 1e-3, "--cpu")
     options = (*options, "--fp16", "--fp16-no-flatten-grads", "--fp16-init-scale", 2**20)
-    options = (*options, "--num-batch-buckets", 4, "--max-tokens", 200, "--update-freq", 2, "--max-update", 12)
+    options = (*options, "--num-batch-buckets", 4, "--max-tokens", 200, "--update-freq", 2, "--max-update", 8)
     logs = {}
-    for name, plug_in in (("run", user_dir), ("recorded", tmp_path / "stand_in")):
+    for name, plug_in in (("run", ALONE), ("recorded", STAND_IN)):
+        (tmp_path / f"to_{name}").mkdir()
+        (tmp_path / f"to_{name}/__init__.py").write_text(plug_in)
         folder = ("--save-dir", tmp_path / name, "--no-epoch-checkpoints", "--num-workers", 0)
-        done = fairseq("train", toy_corpus, "--user-dir", plug_in, *options, *folder, REALFORMER_NMT_NATIVE="0")
+        done = fairseq("train", toy_corpus, "--user-dir", tmp_path / f"to_{name}", *options, *folder)
         assert done.returncode == 0, done.stderr
         logs[name] = done.stdout
     recorded = re.findall("recorded the step of shape (.*), the ", logs["recorded"])

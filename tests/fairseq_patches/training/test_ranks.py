@@ -110,6 +110,7 @@ def test_spawn(one_rank: Path, train: Train, tmp_path: Path) -> None:
     assert_one_run_of_two(tmp_path, one_rank)
 
 
+@pytest.mark.product
 def test_processes_started_by_hand(one_rank: Path, train: Train, tmp_path: Path) -> None:
     meeting = ("--distributed-init-method", f"file://{tmp_path}/meeting", "--distributed-no-spawn")
     options = ("--distributed-world-size", 2, *meeting)
@@ -125,8 +126,6 @@ def test_hydra_cannot_join_and_says_so(fairseq: Command, tmp_path: Path, toy_cor
     done = fairseq("hydra-train", *run, f"common.user_dir={user_dir}", **_launched(2))
     assert done.returncode == 1
     assert "WORLD_SIZE=2, but fairseq-hydra-train made no process group" in done.stderr
-    stock = fairseq("hydra-train", *run, **_launched(2))
-    assert "done training" in stock.stdout, "refuse_ranks_that_train_alone can go"
 
 
 def _launched(ranks: int, rank: int = 0) -> dict[str, str]:

@@ -84,11 +84,7 @@ def run(
 
 
 def status_of(
-    words: Sequence[str],
-    folder: str,
-    variables: Mapping[str, str],
-    streams: Sequence[IO[str]],
-    timeout: float,
+    words: Sequence[str], folder: str, variables: Mapping[str, str], streams: Sequence[IO[str]], timeout: float
 ) -> int:
     which = server_for(words, variables)
     if which is None:
