@@ -9,7 +9,7 @@ from programs.program import REPOSITORY
 MOST = {
     "functions that take a Namespace": 3,  # where a command begins
     "untyped tables": 1,  # the options of a request, to build another with
-    "options of the commands": 189,
+    "options of the commands": 188,
     "argument parsers": 1,
     "searches in argv": 0,
     "files in the largest room": 17,
@@ -22,8 +22,8 @@ MOST = {
     "banned names beside the package": 0,
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
-    "lines of the package": 36_550,
-    "lines of tests": 38_500,
+    "lines of the package": 36_100,
+    "lines of tests": 37_050,
     "lines of reliability": 3_150,
     "lines of benchmarks": 2_360,
     "lines of tools": 505,
