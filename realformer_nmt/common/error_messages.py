@@ -35,6 +35,7 @@ SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the
     (r"(gradients are Nan/Inf)", "{0}: the training diverged: lower --lr, train with a longer warm-up, or in fp32"),
     (r"RecursionError", "an input file is nested too deeply: give a flatter one"),
     (r"Symlink loop from '(.*)'", "{0} is a link to itself: give an existing file or folder"),
+    (r"PosixPath\('(.*)'\) has an empty name", "{0} is a folder, and a file is needed: give the name of one"),
     (r"FileNotFoundError: (\S+)$", "{0}: no such file or folder; give an existing one"),
     (
         r"InterpolationKeyError: Interpolation key 'task\.(\w+)' not found.*full_key: model\.",

@@ -129,4 +129,4 @@ def test_another_plug_in_with_our_arch_is_an_error_in_either_order(order: tuple[
         text=True,
         check=True,
     )
-    assert "! --arch resi_dual is of realformer_nmt and of another plug-in" in done.stdout
+    assert "! Cannot register duplicate model architecture (resi_dual)" in done.stdout
