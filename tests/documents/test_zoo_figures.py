@@ -131,3 +131,18 @@ def test_who_leads_on_the_page_of_all_families() -> None:
     assert "deepnorm" in deeper - deep
     behind = [row for row in significant("zoo_6l/results").values() if row["delta"]["bleu"] < 0]
     says(page("6"), f"is significantly ahead of `pre_ln` in both seeds**, {len(behind)} are behind")
+
+
+def test_what_came_out_of_the_successors() -> None:
+    cells, page_of_few = trained("18", "successors"), "docs/results/successors/README.md"
+    more = {
+        family: " and ".join(f"{score(cells['moda'][0.002, n]) - score(cells[family][0.002, n]):.1f}" for n in (1, 2))
+        for family in ("admin", "realformer")
+    }
+    says(page_of_few, f"than `admin`, by {more['admin']}, and than `realformer`, by {more['realformer']}.")
+    apart = significant("successors/18l")
+    assert [(name, row["delta"]["bleu"] > 0) for name, row in apart.items()] == [
+        ("block_attn_res", True),
+        ("span_norm", False),
+    ]
+    says(page_of_few, *(f"(p {row['p_holm']:.3f})" for row in apart.values()), "(p 1.00)")
