@@ -140,9 +140,9 @@ def test_what_came_out_of_the_successors() -> None:
         for family in ("admin", "realformer")
     }
     says(page_of_few, f"than `admin`, by {more['admin']}, and than `realformer`, by {more['realformer']}.")
-    apart = significant("successors/18l")
-    assert [(name, row["delta"]["bleu"] > 0) for name, row in apart.items()] == [
+    rows = significant("successors/18l")
+    assert [(name, row["delta"]["bleu"] > 0) for name, row in rows.items()] == [
         ("block_attn_res", True),
         ("span_norm", False),
     ]
-    says(page_of_few, *(f"(p {row['p_holm']:.3f})" for row in apart.values()), "(p 1.00)")
+    says(page_of_few, *(f"(p {row['p_holm']:.3f})" for row in rows.values()), "(p 1.00)")
