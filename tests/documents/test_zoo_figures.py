@@ -146,3 +146,10 @@ def test_what_came_out_of_the_successors() -> None:
         ("span_norm", False),
     ]
     says(page_of_few, *(f"(p {row['p_holm']:.3f})" for row in rows.values()), "(p 1.00)")
+
+    deep = trained("36", "successors")
+    lines = [row(f"`{family}`", *(bleu(deep[family][rate, 1]) for rate in RATES)) for family in ("moda", "pre_ln")]
+    assert table(page_of_few, "sacreBLEU of one seed:") == lines
+    lead, realformer = significant("successors/36l")["moda"], trained("36")["realformer"]
+    says(page_of_few, f"by {lead['delta']['bleu']:.1f} BLEU at 2e-3 (p at most {lead['p_holm']:.4f})")
+    says(page_of_few, f"it has {bleu(realformer[0.002, 1])} with this seed, and {realformer.mean} in the mean of two.")
