@@ -66,7 +66,7 @@ def rows_of(checkpoint: Path, folder: Path, task: Any) -> dict[str, CommonRows]:
     loaded = reading.load(checkpoint, integrity.ENTRIES)
     dictionaries = dictionary_checks.words(task)
     state = loaded.get("task_state")
-    languages = dictionary_checks.entry(state, "languages", list) or [task.cfg.source_lang, task.cfg.target_lang]
+    languages = dictionary_checks.entry(state, "languages", list) or dictionary_checks.pair(task)
     if len(languages) != 2:
         raise UserError(f"{checkpoint} is of {len(languages)} languages; give one that was trained on a pair")
     check_languages(checkpoint, languages)

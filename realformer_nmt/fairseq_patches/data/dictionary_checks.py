@@ -30,7 +30,7 @@ def remember_dictionaries() -> None:
 
 
 def state_dict(original: Original, task: Any) -> dict[str, object]:
-    languages = {"languages": [task.cfg.source_lang, task.cfg.target_lang]} if isinstance(task, TranslationTask) else {}
+    languages = {"languages": pair(task)} if isinstance(task, TranslationTask) else {}
     subwords = {"subwords": task.subwords} if hasattr(task, "subwords") else {}
     return {**original(task), "dictionaries": fingerprints(words(task)), **languages, **subwords}
 
@@ -50,6 +50,10 @@ def words(task: Any) -> dict[str, Dictionary]:
 
 def settings(task: Any) -> Any:
     return task.args if isinstance(task, LegacyFairseqTask) else task.cfg
+
+
+def pair(task: TranslationTask) -> list[str]:
+    return [task.cfg.source_lang, task.cfg.target_lang]
 
 
 def fingerprints(dictionaries: Mapping[str, Dictionary]) -> dict[str, str]:
@@ -87,7 +91,7 @@ def check_same(dictionaries: Mapping[str, Dictionary], folder: object, state: Ma
 
 def check_same_languages(task: Any, state: Mapping[str, Any] | None, finetuning: bool) -> None:
     """Check the languages: with a joined dictionary weights of another pair fit, and translate into no language."""
-    trained, current = entry(state, "languages", list), [task.cfg.source_lang, task.cfg.target_lang]
+    trained, current = entry(state, "languages", list), pair(task)
     if trained and trained != current and not (finetuning and trained != current[::-1]):
         raise OtherCorpusError(
             f"the checkpoint translates from {' to '.join(map(str, trained))}, but asked for is "

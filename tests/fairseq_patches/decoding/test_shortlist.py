@@ -96,7 +96,7 @@ def test_several_models_are_searched_by_fairseq() -> None:
 
 @pytest.mark.parametrize("length", [1, 2])
 def test_a_prefix_is_kept_to(length: int) -> None:
-    """A language's tag is one word, for which the shortlist remains: test_language_tags.py counts that."""
+    """A language's tag is one word, for which the shortlist is searched."""
     translator, prefix = model(), torch.tensor([[8, 9], [9, 1], [30, 600], [4, 5]])[:, :length]
     short, whole = (
         kind([translator], WORDS, beam_size=3, max_len_b=6) for kind in (ShortlistGenerator, SequenceGenerator)
@@ -104,6 +104,7 @@ def test_a_prefix_is_kept_to(length: int) -> None:
     hypotheses = short.generate([translator], sample(), prefix_tokens=prefix)
     check_equal(hypotheses, whole.generate([translator], sample(), prefix_tokens=prefix))
     assert hypotheses[2][0]["tokens"][:length].tolist() == prefix[2].tolist()
+    assert short.short.model.prefix is (prefix if length == 1 else None)
 
 
 def test_a_beam_that_is_no_number_is_lost_as_in_the_whole_vocabulary() -> None:
