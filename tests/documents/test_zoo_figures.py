@@ -12,7 +12,7 @@ from realformer_nmt.model.presets import FAMILIES_BY_IDEA
 
 DEPTHS = ("6", "18", "36")
 RESIDUALS = "docs/residuals.md"
-FEW = {"zoo_more": DEPTHS, "successors": ("18",)}  # records of some families beside Pre-LN, and their depths
+FEW = {"zoo_more": DEPTHS, "successors": DEPTHS[:2]}  # records of some families beside Pre-LN, and their depths
 IDEAS = {family: idea for idea, families in FAMILIES_BY_IDEA.items() for family in families}
 Content = dict[str, Any]
 RATES = (0.001, 0.002)
@@ -108,7 +108,8 @@ def test_what_came_out_at_each_depth() -> None:
         assert (f"`{family}` " if line.count(f"`{family}`") > 1 else "| ") + figures in line
     first, second, third = (trained(depth, "zoo_more")["pre_ln"].mean for depth in DEPTHS)
     says(RESIDUALS, f"beside a `pre_ln` of {first}, {second} and {third};")
-    says(RESIDUALS, f"with 18 layers, beside a `pre_ln` of {trained('18', 'successors')['pre_ln'].mean}")
+    six, deep = (trained(depth, "successors")["pre_ln"].mean for depth in FEW["successors"])
+    says(RESIDUALS, f"with 6 and 18 layers, beside a `pre_ln` of {six} and {deep},")
 
 
 @pytest.mark.parametrize("depth", ["18", "36"])
@@ -146,6 +147,11 @@ def test_what_came_out_of_the_successors() -> None:
         ("span_norm", False),
     ]
     says(page_of_few, *(f"(p {row['p_holm']:.3f})" for row in rows.values()), "(p 1.00)")
+
+    shallow = record("successors/6l")["tuned"]["rows"]
+    most = max(abs(row["delta"]["bleu"]) for row in shallow if row["delta"])
+    assert {row["p_holm"] for row in shallow} == {None, 1.0}
+    says(page_of_few, f"significantly from `pre_ln` (p 1.00): all are within {most:.1f} BLEU of it.")
 
     deep = trained("36", "successors")
     lines = [row(f"`{family}`", *(bleu(deep[family][rate, 1]) for rate in RATES)) for family in ("moda", "pre_ln")]
