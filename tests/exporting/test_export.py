@@ -42,7 +42,7 @@ def test_of_a_runs_folder_it_takes_the_average_and_says_what_it_took(
     assert subcommands.main(["export", str(checkpoint.parent), *words(toy_corpus, output)]) == 0
     assert capsys.readouterr().out == f"{output}: {checkpoint} as {TARGETS['fairseq'].what}\n"
     assert sorted(file.name for file in output.iterdir()) == [
-        *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt"),
+        *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt")
     ]
     inputs = json.loads((output / "export.json").read_text())["made_from"]["inputs"]
     assert inputs["average.pt"]["sha256"] == sha256(checkpoint)
@@ -61,7 +61,7 @@ def test_a_sentencepiece_model_needs_no_dictionary_beside_it(toy_corpus: Path, t
     corpus = ("--data", str(toy_corpus), "--subwords", "sentencepiece", "--subwords-folder", str(subwords))
     assert subcommands.main(["export", str(checkpoint), "--to", "fairseq", *corpus, "--output", str(output)]) == 0
     assert sorted(file.name for file in output.iterdir()) == [
-        *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt", "sentencepiece.model"),
+        *("dict.src.txt", "dict.tgt.txt", "export.json", "model.pt", "sentencepiece.model")
     ]
 
 

@@ -86,10 +86,7 @@ def test_tensorboard_and_the_checkpoints_to_keep(tmp_path: Path, capsys: Any) ->
 
 @pytest.mark.parametrize(
     ("name", "options", "package"),
-    [
-        ("wandb", ["--wandb-project", "x"], "wandb"),
-        ("get_aim_run", ["--", "--aim-repo", "x"], "aim"),
-    ],
+    [("wandb", ["--wandb-project", "x"], "wandb"), ("get_aim_run", ["--", "--aim-repo", "x"], "aim")],
 )
 def test_a_tracker_that_is_not_installed_is_reported(
     name: str, options: list[str], package: str, toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: Any

@@ -2,15 +2,7 @@
 
 import math
 
-from grids.sample_results import (
-    FAMILIES,
-    CurvePoint,
-    ResultRow,
-    Results,
-    change_cells,
-    change_rows,
-    sample,
-)
+from grids.sample_results import FAMILIES, CurvePoint, ResultRow, Results, change_cells, change_rows, sample
 from msgspec.structs import replace
 from test_plots import marks, title
 from test_side_labels import collisions

@@ -4,15 +4,7 @@ import math
 import re
 
 import pytest
-from grids.sample_results import (
-    FAMILIES,
-    CellCurves,
-    MeanScore,
-    Results,
-    change_rows,
-    changed,
-    sample,
-)
+from grids.sample_results import FAMILIES, CellCurves, MeanScore, Results, change_rows, changed, sample
 from lxml import etree
 from msgspec.structs import replace
 

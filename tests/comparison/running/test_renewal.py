@@ -49,11 +49,7 @@ def translate_again(file: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "change"),
-    [
-        ("run-valid.json", cut),
-        ("translation/translation.json", cut),
-        ("translation/translation.json", translate_again),
-    ],
+    [("run-valid.json", cut), ("translation/translation.json", cut), ("translation/translation.json", translate_again)],
 )
 def test_scores_that_cannot_be_used_do_not_cost_the_training(
     root: Path, cell_folder: Path, name: str, change: Callable[[Path], None]

@@ -14,10 +14,7 @@ from tiny_models import saved
 from realformer_nmt.common.files.json_records import SEAL, seal
 
 GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
-GRIDS: dict[str, dict[str, Any]] = {
-    "grid": {},
-    "g_key": {"famlies": ["admin"]},
-}
+GRIDS: dict[str, dict[str, Any]] = {"grid": {}, "g_key": {"famlies": ["admin"]}}
 
 
 def write(folder: Path, data: Path) -> None:
@@ -74,10 +71,7 @@ def data_bins(folder: Path, data: Path) -> None:
     binary = folder / "cut" / "train.src-tgt.src.bin"
     binary.write_bytes(binary.read_bytes()[:-10])
     words = (data / "dict.src.txt").read_text().splitlines(keepends=True)
-    other = {
-        "otherwords": "".join(words[:4]).encode(),
-        "prosewords": b"Dear all,\nhow are you?\n",
-    }
+    other = {"otherwords": "".join(words[:4]).encode(), "prosewords": b"Dear all,\nhow are you?\n"}
     for name, content in other.items():
         for side in ("src", "tgt"):
             (folder / name / f"dict.{side}.txt").write_bytes(content)

@@ -31,11 +31,7 @@ TEXTS = _of(
         _train("bomb.gz bomb.gz"),
         r"bomb\.gz, line 1: longer than 67,108,864 bytes: check that it is a text",
     ),
-    (
-        "other settings",
-        _train("ok.en ok.de") + " --folder begun",
-        r"other settings or files: source was fr, is now en",
-    ),
+    ("other settings", _train("ok.en ok.de") + " --folder begun", r"other settings or files: source was fr, is now en"),
     ("damaged settings", _train("ok.en ok.de") + " --folder damaged", r"settings\.json is damaged: .*remove .*stages"),
 )
 
@@ -108,8 +104,7 @@ GRIDS = _of(
     ("unknown key", "g_key.toml", r"g_key\.toml: key famlies is not one of .*did you mean families\?"),
     ("nested too deep", "deep.toml", r"deep\.toml: it is nested too deeply"),
 ) + _of(
-    "compare grid.toml --folder cells",
-    ("no preparation", "--prepared folder --plan", r"prepare\.json: no such file"),
+    "compare grid.toml --folder cells", ("no preparation", "--prepared folder --plan", r"prepare\.json: no such file")
 )
 
 MISTAKES = [*TEXTS, *MANIFESTS, *TRAINS, *AVERAGES, *INSPECTIONS, *TRANSLATIONS, *SCORES, *GRIDS]

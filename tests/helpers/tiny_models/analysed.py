@@ -17,10 +17,7 @@ from realformer_nmt.model.models.model import TranslationModel
 
 SAMPLES = ("--tokens-per-sample", "16")
 MASKED = ("--task", "masked_lm", "--criterion", "masked_lm", "--encoder-window", "2", "--encoder-global-tokens", "1")
-ONE_TEXT = {
-    "etc": ("realformer_sum_etc_tiny", *MASKED),
-    "lm": ("realformer_lm_tiny", "--task", "language_modeling"),
-}
+ONE_TEXT = {"etc": ("realformer_sum_etc_tiny", *MASKED), "lm": ("realformer_lm_tiny", "--task", "language_modeling")}
 
 LOUDER = {"etc": 20, "lm": 2}  # BERT's weights begin small
 

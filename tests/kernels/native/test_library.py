@@ -16,11 +16,7 @@ from realformer_nmt.kernels.native.library import in_large_pages, instructions
         (SimpleNamespace(able=True), "", "built"),
         (SimpleNamespace(able=True), "0", "hidden by REALFORMER_NMT_NATIVE=0"),
         (SimpleNamespace(able=False), "", "built, unused: this processor has no avx512_vnni"),
-        (
-            None,
-            "",
-            "not built from these sources, so torch's operations are used; reinstall with a C compiler",
-        ),
+        (None, "", "not built from these sources, so torch's operations are used; reinstall with a C compiler"),
     ],
 )
 def test_it_is_used_where_it_can_be(module: object, hidden: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,10 +73,7 @@ def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
     assert CellState(only(folder)[0]).evidence == "job 7_0 is not in the queue any more: (no output)"
 
 
-@pytest.mark.parametrize(
-    ("state", "reason"),
-    [("PENDING", "JobHoldMaxRequeue"), ("SPECIAL_EXIT", "")],
-)
+@pytest.mark.parametrize(("state", "reason"), [("PENDING", "JobHoldMaxRequeue"), ("SPECIAL_EXIT", "")])
 def test_how_to_release_a_held_job_is_said_once(
     state: str,
     reason: str,
