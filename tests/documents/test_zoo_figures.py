@@ -159,3 +159,21 @@ def test_what_came_out_of_the_successors() -> None:
     lead, realformer = significant("successors/36l")["moda"], trained("36")["realformer"]
     says(page_of_few, f"by {lead['delta']['bleu']:.1f} BLEU at 2e-3 (p at most {lead['p_holm']:.4f})")
     says(page_of_few, f"it has {bleu(realformer[0.002, 1])} with this seed, and {realformer.mean} in the mean of two.")
+
+
+def test_depth_attention_in_every_topology() -> None:
+    cells = {(cell["family"], cell["seed"]): cell for cell in record("successors/moda_18l")["cells"]}
+    page_of_few, gains, lines = "docs/results/successors/README.md", {}, []
+    for family in ("pre_ln", "deepnorm", "resi_dual", "post_ln"):
+        pairs = [(cells[family, seed], cells[f"moda_{family}", seed]) for seed in (1, 2)]
+        lines.append(row(f"`{family}`", *(bleu(cell) for side in zip(*pairs, strict=True) for cell in side)))
+        gains[family] = [score(more) - score(plain) for plain, more in pairs if plain["scores"]]
+    assert table(page_of_few, "with depth attention:") == lines
+    pre_ln, deepnorm, resi_dual = (fmean(each) for each in gains.values() if each)
+    first, second = (
+        significant("successors/moda_18l")[f"moda_{family}"]["p_holm"] for family in ("pre_ln", "deepnorm")
+    )
+    says(page_of_few, f"by {deepnorm:.1f} to {resi_dual:.1f} BLEU in the mean.", f"(p {first:.3f} and {second:.3f})")
+    says(page_of_few, "own gain is {:.1f} BLEU with one seed, {:.1f} with the other".format(*gains["deepnorm"]))
+    says(RESIDUALS, f"Pre-LN gains {pre_ln:.1f} BLEU, DeepNorm {deepnorm:.1f} and ResiDual {resi_dual:.1f} (two seeds)")
+    says(RESIDUALS, f"has {fmean(score(cells['moda_post_ln', seed]) for seed in (1, 2)):.1f} BLEU with it.")

@@ -1,11 +1,14 @@
 """recipes/zoo compares every family, and its README counts the trainings."""
 
 import re
+import runpy
 
+import pytest
 from programs.program import REPOSITORY
 
+from realformer_nmt import plugin
 from realformer_nmt.comparison.grid import grid as grids
-from realformer_nmt.model.presets import FAMILIES
+from realformer_nmt.model.presets import FAMILIES, Preset, family
 
 RESIDUALS = (REPOSITORY / "docs" / "residuals.md").read_text()
 ZOO = REPOSITORY / "recipes" / "zoo"
@@ -28,3 +31,15 @@ def test_the_families_without_every_depth_have_a_grid_with_three_that_have_them(
     assert sorted(grid.families) == sorted([*untrained, "moda", "pre_ln", "admin", "realformer"])
     every = grids.load(ZOO / "grid.toml")
     assert (grid.layers, grid.seeds, grid.axes, grid.failure) == (every.layers, every.seeds, every.axes, every.failure)
+
+
+def test_moda_with_the_topologies_and_scalings_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    added: dict[str, Preset] = {}
+
+    def add_family(name: str, topology: str, carry: str, scaling: str = "none") -> None:
+        added[name.removeprefix("moda_")] = family(topology, scaling, "dot", carry)
+
+    monkeypatch.setattr(plugin, "add_family", add_family)
+    runpy.run_path(str(ZOO / "moda_topologies" / "__init__.py"))
+    assert added == {name: FAMILIES[name] | {"score_carry": "moda"} for name in added}
+    assert len(added) == 4
