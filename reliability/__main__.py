@@ -115,7 +115,8 @@ TRIALS: dict[str, Callable[[Path, Path], Figures]] = {  # one per promise of doc
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m reliability", description=__doc__)
     parser.add_argument("--folder", type=Path, help="to work in, and to keep (a temporary one)")
-    parser.add_argument("--only", nargs="+", choices=TRIALS, default=list(TRIALS), help="what is tried (all)")
+    every = [name for name in TRIALS if name != "slurm"]
+    parser.add_argument("--only", nargs="+", choices=TRIALS, default=every, help="what is tried (all but slurm)")
     args = parser.parse_args()
     plugin.register()  # as fairseq's commands do: some trials call what those call
     with tempfile.TemporaryDirectory() as temporary:

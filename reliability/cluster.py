@@ -57,13 +57,13 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE PriorityTier=9 State=UP
 """
 
 
-def missing() -> str | None:
-    """Return why there can be no cluster here, or None."""
+def missing() -> str:
+    """Return why there can be no cluster here, if there can be none."""
     if os.geteuid():
         return "SLURM's daemons are started as root"
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     absent = [program for program in PROGRAMS if shutil.which(program, path=path) is None]
-    return f"{', '.join(absent)} is not there: apt-get install slurm-wlm munge" if absent else None
+    return f"{', '.join(absent)} is not there: apt-get install slurm-wlm munge" if absent else ""
 
 
 class Cluster:
