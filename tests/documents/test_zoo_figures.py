@@ -12,10 +12,11 @@ from realformer_nmt.model.presets import FAMILIES_BY_IDEA
 
 DEPTHS = ("6", "18", "36")
 RESIDUALS = "docs/residuals.md"
-FEW = {"zoo_more": DEPTHS, "successors": DEPTHS[:2]}  # records of some families beside Pre-LN, and their depths
+FEW = ("zoo_more", "successors")  # records of some families beside Pre-LN
 IDEAS = {family: idea for idea, families in FAMILIES_BY_IDEA.items() for family in families}
 Content = dict[str, Any]
 RATES = (0.001, 0.002)
+CARRYING = ("admin", "realformer")  # the topology and scaling of MoDA, without and with carried scores
 
 
 class Trained(dict[tuple[float, int], Content]):
@@ -91,8 +92,8 @@ def test_the_table_of_every_residual(depth: str) -> None:
 @pytest.mark.parametrize("few", FEW)
 def test_the_table_of_a_few(few: str) -> None:
     lines = []
-    for family in trained(FEW[few][0], few):
-        depths = [trained(depth, few)[family] for depth in FEW[few]]
+    for family in trained("6", few):
+        depths = [trained(depth, few)[family] for depth in DEPTHS]
         figures = [bleu(cells.get(at)) for cells in depths for at in ((RATES[0], 1), (RATES[1], 1), (cells.rate, 2))]
         lines.append(row(IDEAS[family], f"`{family}`", *figures))
     assert sorted(table(f"docs/results/{few}/README.md", "sacreBLEU:")) == sorted(lines)
@@ -106,10 +107,9 @@ def test_what_came_out_at_each_depth() -> None:
     for family, line in line_of.items():
         figures = ", ".join(trained(depth, few.get(family, "")).get(family, Trained()).mean for depth in DEPTHS)
         assert (f"`{family}` " if line.count(f"`{family}`") > 1 else "| ") + figures in line
-    first, second, third = (trained(depth, "zoo_more")["pre_ln"].mean for depth in DEPTHS)
-    says(RESIDUALS, f"beside a `pre_ln` of {first}, {second} and {third};")
-    six, deep = (trained(depth, "successors")["pre_ln"].mean for depth in FEW["successors"])
-    says(RESIDUALS, f"with 6 and 18 layers, beside a `pre_ln` of {six} and {deep},")
+    for name in FEW:
+        beside = [trained(depth, name)["pre_ln"].mean for depth in DEPTHS]
+        says(RESIDUALS, "beside a `pre_ln` of {}, {} and {};".format(*beside))
 
 
 @pytest.mark.parametrize("depth", ["18", "36"])
@@ -135,30 +135,33 @@ def test_who_leads_on_the_page_of_all_families() -> None:
 
 
 def test_what_came_out_of_the_successors() -> None:
-    cells, page_of_few = trained("18", "successors"), "docs/results/successors/README.md"
-    more = {
-        family: " and ".join(f"{score(cells['moda'][0.002, n]) - score(cells[family][0.002, n]):.1f}" for n in (1, 2))
-        for family in ("admin", "realformer")
-    }
-    says(page_of_few, f"than `admin`, by {more['admin']}, and than `realformer`, by {more['realformer']}.")
-    rows = significant("successors/18l")
-    assert [(name, row["delta"]["bleu"] > 0) for name, row in rows.items()] == [
-        ("block_attn_res", True),
-        ("span_norm", False),
-    ]
+    page_of_few, more = "docs/results/successors/README.md", []
+    for depth in ("18", "36"):
+        cells = trained(depth, "successors")
+        scores = {name: [score(cells[name][0.002, seed]) for seed in (1, 2)] for name in cells if name != "span_norm"}
+        more += [[f"{a - b:.1f}" for a, b in zip(scores["moda"], scores[name], strict=True)] for name in CARRYING]
+    says(page_of_few, "than `admin`, by {} and {} with 18 layers, by {} and {} with 36;".format(*more[0], *more[2]))
+    says(page_of_few, "than `realformer`, by {} and {}, and by {} and {}.".format(*more[1], *more[3]))
+
+    rows, deep = significant("successors/18l"), significant("successors/36l")
+    assert {*rows} == {"block_attn_res", "span_norm"}
+    assert leads("successors/18l").keys() == {"block_attn_res"}
     says(page_of_few, *(f"(p {row['p_holm']:.3f})" for row in rows.values()), "(p 1.00)")
+    behind = deep.pop("realformer")
+    assert {*deep} == leads("successors/36l").keys() == {"block_attn_res", "mhc_lite", "moda", "delta"}
+    gains = span((row["delta"]["bleu"] for row in deep.values()), ".1f")
+    highest = max(row["p_holm"] for row in (behind, *deep.values()))
+    says(page_of_few, f"{gains} BLEU, in both seeds (p at most {highest:.3f})", f"by {-behind['delta']['bleu']:.1f}.")
+    spread = {name: abs(first - second) for name, (first, second) in scores.items()}
+    most = max(spread[name] for name in deep)
+    says(page_of_few, "`realformer` differ by {realformer:.1f} BLEU, of `admin` by {admin:.1f}".format(**spread))
+    says(page_of_few, f"by {spread['orthogonal']:.1f}, those of the four that lead by at most {most:.1f}.")
+    says(RESIDUALS, f"has {cells['moda'].mean} BLEU and `realformer` {cells['realformer'].mean}.")
 
     shallow = record("successors/6l")["tuned"]["rows"]
-    most = max(abs(row["delta"]["bleu"]) for row in shallow if row["delta"])
+    widest = max(abs(row["delta"]["bleu"]) for row in shallow if row["delta"])
     assert {row["p_holm"] for row in shallow} == {None, 1.0}
-    says(page_of_few, f"significantly from `pre_ln` (p 1.00): all are within {most:.1f} BLEU of it.")
-
-    deep = trained("36", "successors")
-    lines = [row(f"`{family}`", *(bleu(deep[family][rate, 1]) for rate in RATES)) for family in ("moda", "pre_ln")]
-    assert table(page_of_few, "sacreBLEU of one seed:") == lines
-    lead, realformer = significant("successors/36l")["moda"], trained("36")["realformer"]
-    says(page_of_few, f"by {lead['delta']['bleu']:.1f} BLEU at 2e-3 (p at most {lead['p_holm']:.4f})")
-    says(page_of_few, f"it has {bleu(realformer[0.002, 1])} with this seed, and {realformer.mean} in the mean of two.")
+    says(page_of_few, f"significantly from `pre_ln` (p 1.00): all are within {widest:.1f} BLEU of it.")
 
 
 def test_depth_attention_in_every_topology() -> None:
