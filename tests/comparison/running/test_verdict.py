@@ -95,7 +95,7 @@ def test_every_verdict_on_record_holds() -> None:
             elif cell.state != "waiting":
                 loss, updates = re.findall(r"loss ([\d.]+) .* after (\d+) updates", str(cell.evidence))[0]
                 stopped = Failure(**toml_tables.tomllib.loads(record.grid)["failure"])
-                assert stopped.stop_early and stopped.judged_after <= int(updates)
+                assert (stopped.stop_early, stopped.judged_after <= int(updates)) == (True, True)
                 verdict = stuck(curve({int(updates): float(loss)}), [], False, cell.unigram_entropy, stopped)
                 assert verdict == (cell.state, cell.evidence)
 
