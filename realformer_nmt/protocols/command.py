@@ -163,8 +163,9 @@ def check_precision(machines: Machines, option: str | None) -> None:
 
 
 def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens: int | None) -> list[str]:
-    tokens_per_gpu = max_tokens or protocol.max_tokens
-    accumulation = update_freq(tokens or protocol.tokens_a_step, machines.ranks, tokens_per_gpu)
+    tokens_a_step = tokens or protocol.tokens_a_step
+    tokens_per_gpu = max_tokens or min(protocol.max_tokens, tokens_a_step // machines.ranks)
+    accumulation = update_freq(tokens_a_step, machines.ranks, tokens_per_gpu)
     return flags({"max-tokens": tokens_per_gpu, "update-freq": accumulation, "required-batch-size-multiple": 8})
 
 

@@ -71,7 +71,11 @@ class TrainingOptions(Request):
         parse=command.parse_address,
     )
     max_tokens: int | None = option(
-        "tokens that one GPU takes at once (default: the protocol's)", None, metavar="N", group=BATCH, range=whole(1)
+        "tokens that one GPU takes at once (default: the protocol's, or its share of a step)",
+        None,
+        metavar="N",
+        group=BATCH,
+        range=whole(1),
     )
     tokens_a_step: int | None = option("default: the protocol's", None, metavar="N", group=BATCH, range=whole(1))
     epochs: int | None = option("default: the protocol's", None, metavar="N", either="length", range=whole(1))

@@ -46,6 +46,11 @@ def test_machines_are_counted_together(tmp_path: Path, capsys: Any) -> None:
     assert (fairseq_options["distributed-world-size"], fairseq_options["update-freq"]) == (16, 16)
 
 
+def test_more_gpus_take_less_each(tmp_path: Path, capsys: Any) -> None:
+    options = flags(dry_run(capsys, *train_options(tmp_path, "--gpus", 8)))  # the protocol has 4 GPUs x 8,192 tokens
+    assert (options["max-tokens"], options["update-freq"]) == (4096, 1)
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
