@@ -50,9 +50,8 @@ def names(runs: Sequence[Path]) -> dict[str, Path]:
 
 def family(options: Mapping[str, Any]) -> str:
     """Return the family of a model's choices, or the choices if no family has them; of a model of fairseq its arch."""
-    choices = {name: options[name] for name in FAMILY_OPTIONS if options.get(name) is not None}
-    if choices.get("norm") == "layer":  # which a family with other norms names
-        del choices["norm"]
+    stock = (None, "layer", "plain")  # which a family with other norms or heads names
+    choices = {name: options[name] for name in FAMILY_OPTIONS if options.get(name) not in stock}
     if not choices.keys() >= {*PART_NAMES}:
         return str(inspection.arch_of(dict(options)))
     return next((name for name, preset in FAMILIES.items() if preset == choices), " ".join(map(str, choices.values())))

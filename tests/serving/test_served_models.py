@@ -15,7 +15,7 @@ def test_a_model_is_called_as_its_folder_and_the_second_of_a_name_has_a_number(t
 
 def test_the_family_of_every_architecture_is_that_of_its_name() -> None:
     for arch, options in PRESETS.items():
-        family = served_models.family({**options, "_name": arch})
+        family = served_models.family({"norm": "layer", "heads": "plain", **options, "_name": arch})
         assert arch == family or arch.startswith(f"{family}_")
         assert {name: options[name] for name in FAMILIES[family]} == FAMILIES[family]
 
