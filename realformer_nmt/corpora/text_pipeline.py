@@ -140,7 +140,7 @@ def read(folder: Path, requested: Requested = (None, None)) -> TextPipeline:
 
 def pair(data: Path, prepared: Pair, requested: Requested) -> Pair:
     """Return the languages that data were prepared for, or the requested ones if the model knows many."""
-    if MANY in prepared:
+    if prepared == (MANY, MANY):  # a model of one pair may have the name on one side
         return pair_of_many(data, requested)
     if any(requested):
         raise UserError(f"{data} is from {' to '.join(prepared)}: leave out --source-language and --target-language")

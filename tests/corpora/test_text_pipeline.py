@@ -109,3 +109,7 @@ def test_the_text_is_by_default_prepared_as_the_models_was(toy_corpus: Path, tmp
     (prepared / "prepare.json").touch()
     assert text_pipeline.with_corpus(CorpusOptions(), model).prepared == prepared
     assert text_pipeline.with_corpus(CorpusOptions(data=toy_corpus), model).prepared is None
+
+
+def test_a_model_of_one_pair_may_read_several_languages(tmp_path: Path) -> None:
+    assert text_pipeline.pair(tmp_path, ("mul", "en"), (None, None)) == ("mul", "en")

@@ -42,12 +42,12 @@ def read(request: PrepareRequest, folder: Path) -> Like:
     """Read a prepared folder; raise if the request has an option that the folder decides, or if a file has changed."""
     prepared = PreparedFolder(folder)
     record = prepare_record.read(prepared.record)
-    many = MANY in (record.source, record.target)
+    languages = record.source, record.target
+    many = languages == (MANY, MANY)
     for name in IN_FOLDER:
         if getattr(request, name) is not None and not (many and name in PAIR):
             option = "CORPUS" if name == "corpus" else f"--{name}"
             raise UserError(f"{option} {getattr(request, name)} and --like {folder}: the folder says it; leave it out")
-    languages = record.source, record.target
     if many:
         languages = pair_of_many(prepared.data, (request.source, request.target), ("--source", "--target"))
     like = Like(prepared, record, languages)
