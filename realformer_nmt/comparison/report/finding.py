@@ -38,7 +38,7 @@ def finding(results: Results) -> str:
 def too_short(results: Results) -> str:
     """Return the sentence where no model has learned yet, and all still do."""
     number = len(results.cells)
-    updates = either({cell.curves.train[-1].update for cell in results.cells})
+    updates = either({cell.curves.updates for cell in results.cells})
     return (
         f"{number} of {number} trainings ended; {updates} updates are too few to tell which family learns: "
         "the losses still fall."

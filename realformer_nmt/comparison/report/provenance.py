@@ -35,11 +35,10 @@ def unshared(cell: CellResult, shared: Mapping[str, str]) -> dict[str, str]:
 
 def sizes(cells: Sequence[CellResult]) -> str:
     """Return `Width 64, 750 or 1,500 updates, 500 tokens per step`, as far as the records say."""
-    done = [cell.curves.train for cell in cells if cell.state == "done"]  # a training that failed may have been stopped
-    updates = {train[-1].update for train in done if train}
+    done = {cell.curves.updates for cell in cells if cell.state == "done"}  # others may have been stopped
     numbers = {
         "width {}": recorded(cells, "encoder_embed_dim", "decoder_embed_dim"),
-        "{} updates": updates,
+        "{} updates": done - {0},
         "{} tokens per step": recorded(cells, "tokens_a_step"),
         "{} sentences per step": recorded(cells, "sentences_a_step"),
     }

@@ -17,6 +17,11 @@ class CellCurves(Struct, frozen=True, kw_only=True):
     train: list[CurvePoint] = []
     valid: list[CurvePoint] = []
 
+    @property
+    def updates(self) -> int:
+        """The updates of the training, whose last ones are often in no point of the training loss."""
+        return max((curve[-1].update for curve in (self.train, self.valid) if curve), default=0)
+
 
 class CellResult(Struct, frozen=True, kw_only=True):
     """Result of one training: its family, depth, seed and values on the axes, its state and its scores."""
