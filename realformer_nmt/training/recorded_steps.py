@@ -56,12 +56,13 @@ class CudaRecorder:
 
 
 def check_room() -> None:
-    """Raise unless a step fits once more into the GPU's memory; the last one was a warm-up."""
+    """Raise unless a step, the last of which was a warm-up, has room twice: once to be recorded and once to run."""
     torch.cuda.empty_cache()
     needed = torch.cuda.max_memory_allocated() - torch.cuda.memory_allocated()
-    free, _ = torch.cuda.mem_get_info()
-    if free < needed:
-        raise RuntimeError(f"{free / 1e9:.1f} GB are free, and up to {needed / 1e9:.1f} GB are needed")
+    recordings = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()  # which steps that run cannot use
+    room = torch.cuda.mem_get_info()[0] + recordings
+    if room < 2 * needed:
+        raise RuntimeError(f"{room / 1e9:.1f} GB are free or recordings', up to 2 x {needed / 1e9:.1f} GB are needed")
 
 
 class ModelInTraining(NamedTuple):
