@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from fairseq.dataclass import FairseqDataclass
@@ -25,12 +26,12 @@ SIDES = ("encoder", "decoder")
 MAX_LAYERS = 1000  # ADMIN and DeepNet stop at 1000; more is a typing error
 
 
-def _help(text: str, **extra: str) -> dict[str, str]:
-    return {"help": text, **extra}
+def model_option(default: Any, text: str, **extra: str) -> Any:
+    return field(default=default, metadata={"help": text, **extra})
 
 
-def _one_of(table: Iterable[str], default: str, words: str = "{}") -> str:
-    return field(default=default, metadata=_help(words.format(f"one of {', '.join(table)}")))
+def _one_of(table: Iterable[str], default: str, words: str = "{}") -> Any:
+    return model_option(default, words.format(f"one of {', '.join(table)}"))
 
 
 @dataclass
@@ -41,67 +42,52 @@ class TranslationConfig(FairseqDataclass):
     score_carry: str = _one_of(CARRIES, "none", "residual attention: {}")
     norm: str = _one_of(NORMS, "layer", "which norm, wherever one stands: {}")
     heads: str = _one_of(HEADS, "plain", "which heads, in every attention: {}")
-    residual_blocks: int = field(
-        default=BLOCKS, metadata=_help("of block_attn_res: largest number of blocks of layers in a stack")
-    )
-    score_length: int = field(
-        default=256, metadata=_help("longest sequence a Synthesizer's tables have room for; N of qk_norm")
-    )
-    encoder_embed_dim: int = field(default=512, metadata=_help("encoder width"))
-    encoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the encoder's feed-forward blocks"))
-    encoder_layers: int = field(default=6, metadata=_help("number of encoder layers"))
-    encoder_attention_heads: int = field(default=8, metadata=_help("number of encoder attention heads"))
-    encoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the encoder"))
-    encoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
+    residual_blocks: int = model_option(BLOCKS, "of block_attn_res: largest number of blocks of layers in a stack")
+    score_length: int = model_option(256, "longest sequence a Synthesizer's tables have room for; N of qk_norm")
+    encoder_embed_dim: int = model_option(512, "encoder width")
+    encoder_ffn_embed_dim: int = model_option(2048, "width of the encoder's feed-forward blocks")
+    encoder_layers: int = model_option(6, "number of encoder layers")
+    encoder_attention_heads: int = model_option(8, "number of encoder attention heads")
+    encoder_learned_pos: bool = model_option(False, "learned positions in the encoder")
+    encoder_layerdrop: float = model_option(0.0, "not supported: anything but 0 is refused")
     encoder_attention_pattern: str = _one_of(PATTERNS, "full", "which of its tokens a token of the encoder sees: {}")
-    encoder_window: int = field(
-        default=128,
-        metadata=_help("of the patterns local and global_local: number of tokens that a token sees on either side"),
+    encoder_window: int = model_option(
+        128, "of the patterns local and global_local: number of tokens that a token sees on either side"
     )
-    encoder_global_tokens: int = field(
-        default=16,
-        metadata=_help("of the pattern global_local: number of first tokens, which see all tokens and are seen by all"),
+    encoder_global_tokens: int = model_option(
+        16, "of the pattern global_local: number of first tokens, which see all tokens and are seen by all"
     )
-    encoder_relative_positions: int = field(
-        default=0,
-        metadata=_help(
-            "of the encoder: trained relative positions, one for all tokens this far away or farther; 0 for none"
-        ),
+    encoder_relative_positions: int = model_option(
+        0, "of the encoder: trained relative positions, one for all tokens this far away or farther; 0 for none"
     )
-    decoder_embed_dim: int = field(default=512, metadata=_help("decoder width"))
-    decoder_ffn_embed_dim: int = field(default=2048, metadata=_help("width of the decoder's feed-forward blocks"))
-    decoder_layers: int = field(default=6, metadata=_help("number of decoder layers"))
-    decoder_attention_heads: int = field(default=8, metadata=_help("number of decoder attention heads"))
-    decoder_learned_pos: bool = field(default=False, metadata=_help("learned positions in the decoder"))
-    decoder_layerdrop: float = field(default=0.0, metadata=_help("not supported: anything but 0 is refused"))
+    decoder_embed_dim: int = model_option(512, "decoder width")
+    decoder_ffn_embed_dim: int = model_option(2048, "width of the decoder's feed-forward blocks")
+    decoder_layers: int = model_option(6, "number of decoder layers")
+    decoder_attention_heads: int = model_option(8, "number of decoder attention heads")
+    decoder_learned_pos: bool = model_option(False, "learned positions in the decoder")
+    decoder_layerdrop: float = model_option(0.0, "not supported: anything but 0 is refused")
     activation_fn: str = _one_of(ACTIVATIONS, "relu")
-    dropout: float = field(default=0.1, metadata=_help("dropout"))
-    attention_dropout: float = field(default=0.0, metadata=_help("dropout of attention weights"))
-    activation_dropout: float = field(
-        default=0.0, metadata=_help("dropout after the activation", argparse_alias="--relu-dropout")
+    dropout: float = model_option(0.1, "dropout")
+    attention_dropout: float = model_option(0.0, "dropout of attention weights")
+    activation_dropout: float = model_option(0.0, "dropout after the activation", argparse_alias="--relu-dropout")
+    share_decoder_input_output_embed: bool = model_option(
+        False, "one matrix for the decoder's input and output embeddings"
     )
-    share_decoder_input_output_embed: bool = field(
-        default=False, metadata=_help("one matrix for the decoder's input and output embeddings")
-    )
-    share_all_embeddings: bool = field(
-        default=False, metadata=_help("one matrix for all embeddings (joined dictionary, equal widths)")
-    )
-    layernorm_embedding: bool = field(default=False, metadata=_help("normalise the embeddings"))
-    no_scale_embedding: bool = field(default=False, metadata=_help("do not multiply embeddings by sqrt(width)"))
-    no_token_positional_embeddings: bool = field(default=False, metadata=_help("no positions"))
-    checkpoint_activations: bool = field(
-        default=False, metadata=_help("keep only each layer's input and compute the layer again in the backward pass")
+    share_all_embeddings: bool = model_option(False, "one matrix for all embeddings (joined dictionary, equal widths)")
+    layernorm_embedding: bool = model_option(False, "normalise the embeddings")
+    no_scale_embedding: bool = model_option(False, "do not multiply embeddings by sqrt(width)")
+    no_token_positional_embeddings: bool = model_option(False, "no positions")
+    checkpoint_activations: bool = model_option(
+        False, "keep only each layer's input and compute the layer again in the backward pass"
     )
     decoding_precision: str = _one_of(FORMS, "fp32", "of products with weights when it decodes on a CPU: {}")
-    carry_embeddings: str = field(
-        default="",
-        metadata=_help(
-            "with --finetune-from-model: take over the embeddings of the subwords that both vocabularies have; a "
-            "folder with the dictionaries of that checkpoint"
-        ),
+    carry_embeddings: str = model_option(
+        "",
+        "with --finetune-from-model: take over the embeddings of the subwords that both vocabularies have; a "
+        "folder with the dictionaries of that checkpoint",
     )
-    max_source_positions: int = field(default=1024, metadata=_help("longest source, in tokens"))
-    max_target_positions: int = field(default=1024, metadata=_help("longest target, in tokens"))
+    max_source_positions: int = model_option(1024, "longest source, in tokens")
+    max_target_positions: int = model_option(1024, "longest target, in tokens")
 
 
 def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:

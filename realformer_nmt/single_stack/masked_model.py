@@ -5,7 +5,7 @@ The heads for masked_lm and sentence_prediction are fairseq's.
 
 from argparse import ArgumentParser, Namespace
 from copy import deepcopy
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
-from realformer_nmt.model.config import TranslationConfig, validate
+from realformer_nmt.model.config import TranslationConfig, model_option, validate
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.models.model import read_options
 from realformer_nmt.model.models.profiled_model import ProfiledModel
@@ -33,16 +33,12 @@ SPANS = "span_head."
 ACTIVATIONS = utils.get_available_activation_fns()
 
 
-def _option(default: Any, text: str) -> Any:
-    return field(default=default, metadata={"help": text})
-
-
 OF_HEADS = {
-    "max_positions": (int, _option(512, "longest text, in tokens")),
-    "pooler_activation_fn": (str, _option("tanh", f"of a classification head: one of {', '.join(ACTIVATIONS)}")),
-    "pooler_dropout": (float, _option(0.0, "dropout of a classification head")),
-    "untie_weights_roberta": (bool, _option(False, "a matrix of its own for the predicted words")),
-    "load_checkpoint_heads": (bool, _option(False, "build the classification heads that a checkpoint has")),
+    "max_positions": (int, model_option(512, "longest text, in tokens")),
+    "pooler_activation_fn": (str, model_option("tanh", f"of a classification head: one of {', '.join(ACTIVATIONS)}")),
+    "pooler_dropout": (float, model_option(0.0, "dropout of a classification head")),
+    "untie_weights_roberta": (bool, model_option(False, "a matrix of its own for the predicted words")),
+    "load_checkpoint_heads": (bool, model_option(False, "build the classification heads that a checkpoint has")),
 }
 
 

@@ -1,7 +1,5 @@
-"""Models with one side, on fairseq's base classes: an encoder without decoder, a decoder without encoder.
-
-Neither is registered with fairseq: their subclasses are, under a name and with the options of a translation model that
-do not concern the other side.
+"""A decoder without encoder, and the options of models with one side: those of a translation model that do not concern
+the other one.
 """
 
 from collections.abc import Mapping
@@ -10,33 +8,17 @@ from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.dataclass import FairseqDataclass
-from fairseq.models import FairseqEncoderModel, FairseqLanguageModel
+from fairseq.models import FairseqLanguageModel
 from torch import Tensor
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.config import SIDES, TranslationConfig, validate
 from realformer_nmt.model.decoder import Decoder, DecoderOut
-from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.models.model import embedding
 from realformer_nmt.model.models.profiled_model import ProfiledModel
 from realformer_nmt.model.topologies.topology import Stack
 
 OF_TWO_SIDES = ("share_all_embeddings", "carry_embeddings", "max_source_positions", "max_target_positions")
-
-
-class EncoderAlone(ProfiledModel, FairseqEncoderModel):
-    """Encoder without decoder; its output is in the order of its input, with left padding too."""
-
-    @classmethod
-    def build(cls, cfg: TranslationConfig, dictionary: Dictionary) -> "EncoderAlone":
-        validate(cfg, ["encoder"])
-        words = embedding(cfg, dictionary, Stack("encoder", cfg.encoder_layers, 0))
-        return cls(Encoder(cfg, dictionary, words, no_decoder=True))
-
-    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None) -> EncoderOut:
-        self.profile_once(lambda: self.encoder(src_tokens))
-        encoder_out: EncoderOut = self.encoder(src_tokens, src_lengths)
-        return encoder_out.in_source_order()
 
 
 class DecoderAlone(ProfiledModel, FairseqLanguageModel):

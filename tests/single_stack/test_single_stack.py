@@ -1,6 +1,5 @@
-"""An encoder alone and a decoder alone: against stock fairseq's, and with each pair of parts."""
+"""A decoder alone: against stock fairseq's, and of each family."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,18 +8,17 @@ from fairseq.models import BaseFairseqModel
 from fairseq.sequence_generator import SequenceGenerator
 from formulas.profiles import Profiling, weights_of
 from tiny_models.representatives import every_family
-from tiny_models.stock import spread, stock_decoder, stock_encoder
-from tiny_models.tiny import PAD, PREVIOUS, SIZE, SOURCE, build, dictionary, is_loud, needs_gradient, opened
+from tiny_models.stock import spread, stock_decoder
+from tiny_models.tiny import PAD, PREVIOUS, SIZE, build, dictionary, is_loud, needs_gradient, opened
 from torch import Tensor
 
 from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.models.admin_profile import shortcuts
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.single_stack.single_stack import DecoderAlone, EncoderAlone
+from realformer_nmt.single_stack.single_stack import DecoderAlone
 
-REAL, LENGTHS = PREVIOUS != PAD, SOURCE.ne(PAD).sum(1)
-RIGHT = torch.tensor([[7, 5, 2, 1, 1, 1], [4, 5, 6, 7, 8, 2], [9, 4, 4, 6, 2, 1]])
+REAL = PREVIOUS != PAD
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "tied_output": {"share_decoder_input_output_embed": True},
@@ -29,9 +27,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def alone(kind: type[EncoderAlone] | type[DecoderAlone], **options: Any) -> Any:
+def alone(**options: Any) -> Any:
     torch.manual_seed(1)
-    return kind.build(TranslationConfig(**(SIZE | {"dropout": 0.0, "score_length": 12} | options)), dictionary())
+    return DecoderAlone.build(
+        TranslationConfig(**(SIZE | {"dropout": 0.0, "score_length": 12} | options)), dictionary()
+    )
 
 
 @pytest.fixture(params=["post", "pre"])
@@ -47,15 +47,7 @@ def options(request: pytest.FixtureRequest) -> dict[str, Any]:
 @pytest.fixture
 def decoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
     stock_model = spread(stock_decoder(topology == "pre", **options))
-    package_model = alone(DecoderAlone, residual_topology=topology, **options)
-    package_model.load_state_dict(stock_model.state_dict(), strict=True)
-    return [package_model.eval(), stock_model.eval()]
-
-
-@pytest.fixture
-def encoders(topology: str, options: dict[str, Any]) -> list[BaseFairseqModel]:
-    stock_model = spread(stock_encoder(topology == "pre", **options))
-    package_model = alone(EncoderAlone, residual_topology=topology, **options)
+    package_model = alone(residual_topology=topology, **options)
     package_model.load_state_dict(stock_model.state_dict(), strict=True)
     return [package_model.eval(), stock_model.eval()]
 
@@ -88,34 +80,19 @@ def test_a_decoder_alone_searches_as_stocks(decoders: list[BaseFairseqModel]) ->
         torch.testing.assert_close(*(torch.stack([beam["score"] for beam in beams]) for beams in (one, other)))
 
 
-def test_an_encoder_alone_gives_stocks_output_and_gradients(encoders: list[BaseFairseqModel]) -> None:
-    """However its input is padded."""
-    for tokens in (SOURCE, RIGHT):
-        outputs = [model(tokens, LENGTHS) for model in encoders]
-        output, stock_output = (out["encoder_out"][0].transpose(0, 1)[tokens != PAD] for out in outputs)
-        torch.testing.assert_close(output, stock_output, rtol=0, atol=1e-5)
-        assert_same_gradients(gradients(encoders[0], output), gradients(encoders[1], stock_output))
-        assert torch.equal(outputs[0]["encoder_padding_mask"][0], tokens == PAD)
-
-
-def assert_same_with_checkpoints(model: Any, side: str, output: Callable[[], Tensor]) -> None:
-    """Gradients of a model in training mode, to which `output` applies it."""
-    plain = gradients(model, output())
-    getattr(model, side).checkpoint_activations = True
-    again = gradients(model, output())
-    for name, gradient in plain.items():
-        assert gradient.isfinite().all(), name
-        assert torch.equal(again[name], gradient), name
-
-
-def check_decoder_alone(parts: dict[str, Any]) -> None:
-    """Cached decoding equals full decoding, also of rows that have changed places; gradients as checkpointed."""
-    model = opened(alone(DecoderAlone, **parts)).eval()
+@every_family
+def test_cached_decoding_equals_full_decoding_and_checkpointed_gradients_are_the_same(family: str) -> None:
+    """Rows change places on the way. A pair of parts meets in the layers, of which test_model.py has the cover."""
+    model = opened(alone(**FAMILIES[family])).eval()
     logits, _ = model(PREVIOUS)
     for name, gradient in gradients(model, logits[REAL]).items():
         assert is_loud(logits) or not needs_gradient(model, name) or gradient.abs().max() > 0, name
     logits, _ = model.train()(PREVIOUS)
-    assert_same_with_checkpoints(model, "decoder", lambda: model(PREVIOUS)[0][REAL])
+    plain = gradients(model, logits[REAL])
+    model.decoder.checkpoint_activations = True
+    for name, gradient in gradients(model, model(PREVIOUS)[0][REAL]).items():
+        assert gradient.isfinite().all(), name
+        assert torch.equal(plain[name], gradient), name
     state: dict[str, Decoding] = {}
     order, model = torch.tensor([2, 0, 2, 1, 1]), model.eval()
     for end in range(1, 4):
@@ -127,44 +104,22 @@ def check_decoder_alone(parts: dict[str, Any]) -> None:
     torch.testing.assert_close(step[REAL[order, 3]], expected[REAL[order, 3]], rtol=1e-4, atol=1e-5)
 
 
-def check_encoder_alone(parts: dict[str, Any]) -> None:
-    """A sentence alone equals itself in a padded batch; gradients as checkpointed."""
-    model = opened(alone(EncoderAlone, **parts)).train()
-    together = model(SOURCE)["encoder_out"][0]
-    assert_same_with_checkpoints(model, "encoder", lambda: model(SOURCE)["encoder_out"][0][:, 0])
-    single = model.eval()(SOURCE[:1, 3:])["encoder_out"][0]
-    torch.testing.assert_close(together[3:, :1], single, rtol=1e-4, atol=1e-5)
-
-
-@every_family
-def test_each_side_alone_of_any_family(family: str) -> None:
-    """A pair of parts meets in the layers, which are those of a translation model: test_model.py has the cover."""
-    check_decoder_alone(FAMILIES[family])
-    check_encoder_alone(FAMILIES[family])
-
-
 def test_admins_profile_counts_the_sublayers_that_there_are(options: dict[str, Any]) -> None:
-    for kind, stock, words, side in [
-        (EncoderAlone, stock_encoder, SOURCE, "encoder"),
-        (DecoderAlone, stock_decoder, PREVIOUS, "decoder"),
-    ]:
-        model, stock_model = alone(kind, residual_scaling="admin", **options), stock(False, **options)
-        weights = {name: value for name, value in model.state_dict().items() if "shortcut" not in name}
-        stock_model.load_state_dict(weights, strict=True)
-        stack = Profiling(getattr(stock_model, side).layers)
-        stock_model.train()(words, src_lengths=words.ne(PAD).sum(1))
-        model.train()(words)
-        assert weights_of(getattr(model, side)) == pytest.approx(stack.weights[:-1], rel=1e-5)
-        assert len(stack.weights[:-1]) == len(shortcuts(getattr(model, side))) == 4
+    model, stock_model = alone(residual_scaling="admin", **options), stock_decoder(False, **options)
+    weights = {name: value for name, value in model.state_dict().items() if "shortcut" not in name}
+    stock_model.load_state_dict(weights, strict=True)
+    stack = Profiling(stock_model.decoder.layers)
+    stock_model.train()(PREVIOUS, src_lengths=REAL.sum(1))
+    model.train()(PREVIOUS)
+    assert weights_of(model.decoder) == pytest.approx(stack.weights[:-1], rel=1e-5)
+    assert len(stack.weights[:-1]) == len(shortcuts(model.decoder)) == 4
 
 
-@pytest.mark.parametrize("kind", [EncoderAlone, DecoderAlone])
-def test_the_other_sides_options_are_not_asked(kind: type[EncoderAlone] | type[DecoderAlone]) -> None:
-    here, there = ("encoder", "decoder") if kind is EncoderAlone else ("decoder", "encoder")
-    nothing = {f"{there}_{size}": 0 for size in ("layers", "embed_dim", "attention_heads")}
-    assert len(getattr(alone(kind, **nothing), here).layers) == 2
-    with pytest.raises(ValueError, match=f"--{here}-layers 0 is not possible"):
-        alone(kind, **{f"{here}_layers": 0})
+def test_the_encoders_options_are_not_asked() -> None:
+    nothing = {f"encoder_{size}": 0 for size in ("layers", "embed_dim", "attention_heads")}
+    assert len(alone(**nothing).decoder.layers) == 2
+    with pytest.raises(ValueError, match="--decoder-layers 0 is not possible"):
+        alone(decoder_layers=0)
 
 
 def test_a_decoder_that_looks_at_an_encoder_needs_its_output() -> None:

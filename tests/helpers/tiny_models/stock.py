@@ -1,11 +1,11 @@
-"""fairseq's own transformer, of the sizes of tiny.py, and each side of it alone."""
+"""fairseq's own transformer, of the sizes of tiny.py, and its decoder alone."""
 
 from argparse import Namespace
 from typing import Any, NamedTuple
 
 import torch
-from fairseq.models import FairseqEncoderModel, FairseqLanguageModel
-from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
+from fairseq.models import FairseqLanguageModel
+from fairseq.models.transformer import TransformerDecoder, TransformerModel
 from fairseq.models.transformer.transformer_legacy import base_architecture
 from tiny_models.tiny import SIZE, dictionary, task
 from torch import Tensor, nn
@@ -13,12 +13,6 @@ from torch import Tensor, nn
 
 def stock(before: bool, **options: Any) -> TransformerModel:
     return TransformerModel.build_model(arguments(before, **options), task())
-
-
-def stock_encoder(before: bool, **options: Any) -> FairseqEncoderModel:
-    args = arguments(before, **options)
-    words = TransformerModel.build_embedding(args, dictionary(), args.encoder_embed_dim)
-    return FairseqEncoderModel(TransformerEncoder(args, dictionary(), words))
 
 
 def stock_decoder(before: bool, **options: Any) -> FairseqLanguageModel:
