@@ -160,6 +160,7 @@ HELPS = [["--help"], ["--version"], *([row.name, "--help"] for row in cli.SUBCOM
 def test_what_needs_no_model_imports_none(calls: list[list[str]], modules: list[str]) -> None:
     """fairseq takes 3 seconds of the processor, torch 2 of them, sacremoses half a second."""
     heavy = ("torch", "fairseq", "matplotlib", "sacremoses", "fastapi", "pydantic", "uvicorn", "numpy", "sacrebleu")
+    heavy += ("sentencepiece", "subword_nmt")
     program = (
         "import contextlib, sys; from realformer_nmt.cli import main\n"
         f"for words in {calls}:\n    with contextlib.suppress(SystemExit):\n        main(words)\n"

@@ -31,18 +31,6 @@ def scores(attention: torch.nn.Module, x: Tensor) -> Tensor:
     return query @ key.transpose(-1, -2) / 4**0.5
 
 
-def test_probabilities_of_residual_attention() -> None:
-    model = build(score_carry="sum").eval()
-    inputs: list[Tensor] = []
-    for layer in model.encoder.layers:
-        layer.self_attn.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
-    with seen(model) as probabilities:
-        model(SENTENCE, None, PREVIOUS[1:2])
-    first, second = (scores(layer.self_attn, x) for layer, x in zip(model.encoder.layers, inputs, strict=True))
-    assert torch.allclose(probabilities["encoder", 1], first.softmax(-1), atol=1e-6)
-    assert torch.allclose(probabilities["encoder", 2], (first + second).softmax(-1), atol=1e-6)
-
-
 def test_every_attention_is_seen_once_and_the_model_computes_the_same() -> None:
     model = build().eval()
     with torch.no_grad():

@@ -48,7 +48,6 @@ def run(modules: list[str], folder: Path, *words: str) -> subprocess.CompletedPr
 @pytest.mark.parametrize(
     ("module", "advice", "words"),
     [
-        ("rich", "pip install 'realformer-nmt[compare]'", ["compare", "grid.toml", "--folder", "runs"]),
         ("matplotlib", "pip install 'realformer-nmt[analyse]'", ["analyse", "run", "--output", "analysis"]),
         ("sacremoses", "pip install 'realformer-nmt[recipes]'", ["run", "wmt14_en_de", "--layers", "6"]),
         ("sentencepiece", "pip install 'realformer-nmt[recipes]'", ["prepare", *TEXTS, "--folder", "data"]),
@@ -68,15 +67,6 @@ def test_what_trains_and_looks_at_checkpoints_needs_no_extra(tmp_path: Path) -> 
     for words in (["archs"], ["protocol", "realformer"], ["inspect", "--help"], ["train", "--help"]):
         done = run([*EXTRAS], tmp_path, *words)
         assert done.returncode == 0, done.stderr
-
-
-def test_fairseq_train_with_the_package_imports_no_extra(tmp_path: Path) -> None:
-    program = BLOCKED.format(modules=[*EXTRAS]).partition("from realformer_nmt")[0]
-    program += "import fairseq_cli.train, realformer_nmt\nfrom fairseq.models import ARCH_MODEL_REGISTRY\n"
-    program += "print('realformer_tiny' in ARCH_MODEL_REGISTRY)"
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True)
-    assert done.stdout.endswith("True\n"), done.stderr
 
 
 def test_each_extra_brings_the_modules_that_it_is_named_for() -> None:

@@ -1,14 +1,12 @@
 """--user-dir: a folder's rows are there before options are read, and what is no package is refused in one line."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from fairseq.utils import import_user_module
 from omegaconf import OmegaConf
-from programs.program import REPOSITORY
 
+from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.user_dir import folder_in, for_fairseq
 from realformer_nmt.subcommands import import_user_dir
@@ -57,8 +55,7 @@ def test_a_module_that_fails_is_told_in_one_line_with_its_place(tmp_path: Path, 
         import_user_dir("archs", folder)
 
 
-def test_a_folder_without_a_package_is_refused_in_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "realformer_nmt.cli", "archs", "--user-dir", "nothing"]
-    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True)
-    expected = "realformer-nmt: --user-dir nothing: no Python package; give a folder with an __init__.py\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", expected)
+def test_a_folder_without_a_package_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["archs", "--user-dir", str(tmp_path)]) == 1
+    expected = f"realformer-nmt: --user-dir {tmp_path}: no Python package; give a folder with an __init__.py\n"
+    assert capsys.readouterr().err == expected

@@ -128,10 +128,7 @@ def test_a_failing_stage_ends_it_with_its_error(command: Callable[..., list[str]
     assert done.stdout.startswith("realformer-nmt average ")
 
 
-def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Path) -> None:
-    message = "--name ../y: allowed is the name of one folder, which starts with no dot and is not data, the corpus's"
-    done = run(command(tmp_path, "--name", "../y"))
-    assert (done.returncode, done.stderr) == (2, f"realformer-nmt: {message}; --help lists the options\n")
+def test_a_wrong_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--subset \.\./\.\./etc: allowed is the name of a test set"):
         realformer_nmt.run("wmt14_en_de", layers="6", folder=tmp_path, subset=("test", "../../etc"), dry_run=True)
 
@@ -140,8 +137,3 @@ def test_a_wrong_name_is_refused(command: Callable[..., list[str]], tmp_path: Pa
 def test_an_unknown_corpus_is_named_as_it_was_given(options: dict[str, str], name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf"^{name} nope is not one of iwslt14_de_en, "):
         realformer_nmt.run("nope", layers="6", folder=tmp_path, dry_run=True, **options)
-
-
-def test_folder_and_layers_are_required() -> None:
-    with pytest.raises(UsageError, match="missing: --folder DIR --layers"):
-        RunRequest(corpus="multi30k_en_de")

@@ -96,15 +96,3 @@ def test_the_task_is_trained_and_measured(folder: Path) -> None:
     assert record["task"] == "my_masked_lm"
     assert 0 <= record["scores"]["masked_accuracy"]["score"] <= 100
     assert record["scores"]["perplexity"]["score"] == pytest.approx(2 ** record["measures"]["loss"], rel=1e-3)
-
-
-def test_a_changed_row_makes_another_training(folder: Path) -> None:
-    changed = folder / "mine/axis.py"
-    before = changed.read_text()
-    changed.write_text(before + "\n")
-    argv = ["compare", "mine/grid.toml", "--prepared", "mine-data", "--folder", "mine-runs", "--gpus", "0"]
-    refused = commands.run([*commands.OURS, *argv, "--user-dir", "mine"], folder=folder)
-    changed.write_text(before)
-    assert refused.returncode == 1
-    assert "train: axis.py is another file" in refused.stderr
-    assert "pass --fresh to redo them" in refused.stderr

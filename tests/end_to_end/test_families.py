@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 import sacrebleu
-import torch
-from programs.processes import run_all, said
+from programs.processes import said
 from programs.reports import parse, updates
-from programs.runs import SENTENCES, UPDATES, Compose, Trained, at_update, family_options, load, load_state
+from programs.runs import SENTENCES, UPDATES, Compose, Trained, at_update, load
 
 from realformer_nmt.model.presets import FAMILIES
 
@@ -33,22 +32,6 @@ def test_family_learns_to_reverse(
     assert bleu.score >= 80  # of what learned nothing it is below 10
     assert not list((run.folder / "cwd").iterdir())
     assert f"BLEU = {bleu.score:.2f} " in translations.output
-
-
-@pytest.mark.parametrize("family", ["realformer", "synthesizer_random_vanilla", "resi_dual"])
-def test_resumed_run_is_the_undisturbed_one(
-    family: str, trained: Callable[[str], Trained], train: Compose, tmp_path: Path
-) -> None:
-    run_all({"train": train(tmp_path, *family_options(family), "--max-update", 80)}, tmp_path)
-    resumed = at_update(trained(family).folder / "checkpoints", 80)
-    undisturbed = at_update(tmp_path, 80)
-    expected = load(undisturbed)
-    assert load(resumed).keys() == expected.keys()
-    for name, weight in load(resumed).items():
-        assert torch.equal(weight, expected[name]), name
-    states = [load_state(path)["last_optimizer_state"]["state"] for path in (resumed, undisturbed)]
-    for moments, expected_moments in zip(*(state.values() for state in states), strict=True):
-        assert torch.equal(moments["exp_avg_sq"], expected_moments["exp_avg_sq"])
 
 
 def test_the_profile_of_admin_is_logged_once_and_kept(trained: Callable[[str], Trained]) -> None:

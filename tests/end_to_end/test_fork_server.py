@@ -50,18 +50,6 @@ def test_a_training_is_the_same_to_the_last_bit(train: list[str], tmp_path: Path
 
 
 @in_forks
-def test_an_error_is_one_line_and_the_next_command_knows_nothing_of_our_module(
-    train: list[str], toy_corpus: Path, tmp_path: Path
-) -> None:
-    status, _, stderr = forked([*train, "--dropout", "2"], tmp_path)
-    assert (status, stderr.count("\n")) == (1, 1)
-    stock = commands.fairseq("train", toy_corpus, "--arch", "realformer_tiny")
-    status, _, stderr = forked(stock, tmp_path)
-    assert status == 2
-    assert "invalid choice: 'realformer_tiny'" in stderr
-
-
-@in_forks
 def test_a_command_that_nobody_waits_for_is_killed(train: list[str], tmp_path: Path) -> None:
     """Its output ends, and so does this test."""
     address = commands.server("train")
@@ -104,11 +92,3 @@ def test_what_our_commands_start_is_a_fork_if_it_can_be(environment: dict[str, s
     words = [commands.python_of_forks(), "-c", "import sys; print('fairseq' in sys.modules, sys.argv)", "a b"]
     variables = {**os.environ, **ONE_THREAD, **environment}
     assert subprocess.check_output(words, env=variables, text=True) == f"{forked} ['-c', 'a b']\n"
-
-
-def test_an_executable_is_killed_at_a_line_as_a_fork_is(tmp_path: Path) -> None:
-    endless = [sys.executable, "-uc", "import itertools\nfor line in itertools.count(): print(line)"]
-    output = commands.kill_executable_after(endless, tmp_path, dict(os.environ), lambda line: line == "7\n")
-    assert output.split() == [str(number) for number in range(8)]
-    with pytest.raises(AssertionError, match="too early"):
-        commands.kill_executable_after(["echo", "too early"], tmp_path, dict(os.environ), lambda _line: False)

@@ -20,11 +20,6 @@ def test_each_model_that_is_trained_on_has_one_beside_it_that_is_not(tmp_path: P
     like, fresh = (flags(words) for words in commands if words[0] == "prepare")
     assert (like["like"], trained["tuned"]["data"]) == (str(demo / "data"), f"{like['folder']}/data-bin")
     assert ("like" in fresh, trained["carried"]["data"]) == (False, f"{fresh['folder']}/data-bin")
-
-
-def test_what_was_forgotten_is_measured_on_the_first_text(tmp_path: Path) -> None:
-    _, commands = run("fine_tuning", tmp_path)
     translated = [(*models(words), flags(words)["prepared"]) for words in commands if words[0] == "translate"]
-    before, after, home = tmp_path / "demo/cells/realformer-6-s1", tmp_path / "out/tuned", tmp_path / "demo/data"
-    assert translated[-2:] == [(str(before), str(home)), (str(after), str(home))]
+    assert translated[-2:] == [(before, str(demo / "data")), (str(out / "tuned"), str(demo / "data"))]
     assert [words[0] for words in commands[-3:]] == ["significance"] * 3

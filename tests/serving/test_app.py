@@ -1,7 +1,6 @@
 """The interface over real HTTP: its answers are the Translator's own."""
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 
 import pytest
@@ -39,12 +38,6 @@ def test_alignments_are_the_translators_where_they_are_asked_for(client: Client,
         assert [other for _, other in expected.alignment] == [*range(len(expected.pieces))]
         score = pytest.approx(plain["score"], abs=1e-5)  # attention is computed another way where it is looked at
         assert {**aligned, "alignment": None} == {**plain, "score": score}
-
-
-def test_clients_at_once_get_each_their_own(client: Client, model: Translator, texts: list[str]) -> None:
-    with ThreadPoolExecutor(16) as threads:
-        responses = list(threads.map(lambda text: client.post("/translate", {"texts": [text], "beam": 4}), texts))
-    assert [hypotheses(each)[0][0][0] for each in responses] == model.translate(texts, beam=4)
 
 
 def test_odd_characters_are_translated_as_in_python(client: Client, model: Translator) -> None:

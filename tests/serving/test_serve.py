@@ -1,6 +1,5 @@
 """The command line of `realformer-nmt serve`."""
 
-import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -9,16 +8,6 @@ from programs import argv
 
 from realformer_nmt import subcommands
 from realformer_nmt.serving.serve import Limits, ServeRequest
-
-
-@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
-def test_a_missing_extra_says_what_to_install(
-    missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-    assert subcommands.main(["serve", "run"]) == 1
-    error = capsys.readouterr().err
-    assert error == f"realformer-nmt: serve needs {missing}: pip install 'realformer-nmt[serve]'\n"
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,3 @@ def test_the_rate_by_hand() -> None:
     counts.add(1, torch.nn.functional.one_hot(looked, 4).float(), source, target, links)
     # head 1: A n S = {0-0, 1-2}, A n P adds 0-1: 1 - (2 + 3) / (4 + 2); head 2: A = {1-0}: 1 - 0 / (1 + 2)
     assert counts.rate().tolist() == [pytest.approx([1 - 5 / 6, 1.0])]
-
-
-def test_a_perfect_head_over_two_sentences_makes_no_error() -> None:
-    counts = Counts(2, 1)
-    links = Links(frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))
-    for _ in range(2):
-        for layer in (1, 2):
-            counts.add(layer, torch.eye(3).unsqueeze(0), ["a", "b"], ["c", "d"], links)
-    assert counts.rate().tolist() == [[0.0], [0.0]]

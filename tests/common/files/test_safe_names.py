@@ -10,7 +10,6 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from realformer_nmt.cli import main
 from realformer_nmt.common.files import safe_names
 
 HOSTILE = [
@@ -80,20 +79,3 @@ def test_no_letter_passes_that_unicode_shows_as_nothing() -> None:
 def test_a_file_half_written_gives_no_file_its_name() -> None:
     with pytest.raises(ValueError, match=r"does not end with \.part"):
         safe_names.file_name("a.tgz.part")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["average", "", "--last", "1", "--output", "x"],
-        ["prepare", "multi30k_en_de", "--folder", ""],
-        ["prepare", "--source", "en", "--target", "de", "--train", "", "b", "--folder", "x"],
-    ],
-)
-def test_an_option_without_a_name_writes_nothing_anywhere(
-    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(words) == 2
-    assert "'' names no file and no folder" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []

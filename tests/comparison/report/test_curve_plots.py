@@ -48,11 +48,6 @@ def test_the_stuck_model_is_named_and_lies_on_the_unigram_line() -> None:
     assert drawing.figure.axes[0].get_ylim()[0] < entropy < drawing.figure.axes[0].get_ylim()[1]
 
 
-def test_no_name_lies_on_another() -> None:
-    for drawing in (*curve_plots.training(sample()), *curve_plots.validation(sample())):
-        assert collisions(drawing) == []
-
-
 def test_what_is_no_number_is_a_gap() -> None:
     points = [CurvePoint(update=n, nll_loss=value) for n, value in enumerate([5.0, math.nan, None, 4.0, math.inf], 1)]
     points.append(CurvePoint(update=6))

@@ -3,16 +3,13 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 from grids import recorded
 from grids.sample_results import sample
-from msgspec import to_builtins
 from msgspec.structs import replace
 
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.results import cell_result, compact_json, results_file
+from realformer_nmt.comparison.results import cell_result, results_file
 
 
 @pytest.mark.parametrize("file", recorded.comparisons_on_record(), ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -48,20 +45,3 @@ def test_a_loss_that_is_no_number_is_written_and_read(tmp_path: Path) -> None:
     first, second, third = results_file.read(path).cells[0].curves.train
     assert math.isnan(first.loss)
     assert (second.loss, third.loss) == (math.inf, None)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda content: content["cells"][1].pop("family"), r"missing required field `family` - at `\$\.cells\[1\]`"),
-        (lambda content: content["rows"][0].update(seeds="3"), r"got `str` - at `\$\.rows\[0\]\.seeds`"),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_place(change: Any, message: str, tmp_path: Path) -> None:
-    path, content = tmp_path / "results.json", compact_json.compact(to_builtins(sample(seeds=1)))
-    change(content)
-    path.write_text(json.dumps(content))
-    with pytest.raises(UserError, match=message) as error:
-        results_file.read(path)
-    assert str(error.value).startswith(str(path))
-    assert "\n" not in str(error.value)

@@ -12,7 +12,6 @@ from programs import commands
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import checksummed_json
-from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.running import plan
@@ -69,17 +68,6 @@ def test_a_grid_of_summaries_has_rouge_scored(tmp_path: Path, toy_corpus: Path) 
         assert {
             (stage.name, word) for stage in stages for word in stage.request.argv() if word == "--rouge"
         } == expected
-
-
-def test_a_cells_work_is_its_layers_times_its_updates(tmp_path: Path, toy_corpus: Path) -> None:
-    """The cell of one layer a side with five times the updates is longer than that of two and one."""
-    more = '\n[[override]]\nfamily = "post_ln"\nlayers = "1"\n[override.budget]\nupdates = 1000\n'
-    grid = load(comparisons.write_grid(tmp_path, toy_corpus, more=more))
-    cells = cells_of(grid, tmp_path)
-    work = {cell.name: compare.work(cell) for cell in cells}
-    assert work["post_ln-1-s1"] == 2 * 1000
-    assert work["post_ln-2-1-s1"] == work["realformer-2-1-s1"] == 3 * 200
-    assert work["realformer-1-s1"] == 2 * 200
 
 
 @pytest.mark.parametrize(

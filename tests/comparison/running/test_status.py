@@ -21,18 +21,6 @@ def write_curves(folder: Path, *points: dict[str, object]) -> None:
     (folder / CURVES).write_text("".join(f"{json.dumps(point)}\n" for point in points))
 
 
-@pytest.mark.parametrize("name", ["train.json", "run-valid.json"])
-def test_a_cell_that_is_done_and_lacks_a_record_is_damaged(tmp_path: Path, name: str) -> None:
-    cell = stub(tmp_path)
-    names = ["train.json", "run.json", "run-valid.json"]
-    checksummed_json.write(cell.record_file, {"state": "done", "sessions": [], "records": names})
-    for each in names:
-        checksummed_json.write(cell.folder / each, {"made_from": {}, "outputs": {}})
-    assert CellState(cell).state == "done"
-    (cell.folder / name).unlink()
-    assert (CellState(cell).state, CellState(cell).evidence) == ("damaged", f"{name} is gone")
-
-
 def test_a_line_that_is_no_point_of_a_curve_damages_its_cell_alone(tmp_path: Path) -> None:
     states = [CellState(stub(tmp_path, family=family)) for family in ("admin", "post_ln")]
     for state, loss in zip(states, ("low", "5.0"), strict=True):

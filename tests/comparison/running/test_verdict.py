@@ -2,18 +2,14 @@
 
 import json
 import math
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from grids import recorded
 
 from realformer_nmt.checkpoints.run_files import DIVERGENCE
-from realformer_nmt.common.requests import toml_tables
 from realformer_nmt.comparison.grid.cell import Failure
 from realformer_nmt.comparison.records.curves import CurvePoint
-from realformer_nmt.comparison.results import results_file
 from realformer_nmt.comparison.running.verdict import diverged, stuck, unigram_entropy
 
 FAILURE = Failure(judged_after=100, margin=0.1)
@@ -83,21 +79,6 @@ def test_a_training_without_a_point_in_its_curve_is_judged_by_its_validation() -
 )
 def test_only_a_validation_at_the_end_counts(valid: dict[int, float], verdict: bool) -> None:
     assert bool(stuck(curve({60: 5.0, 80: 5.0}), curve(valid), True, 5.0, FAILURE)) == verdict
-
-
-def test_every_verdict_on_record_holds() -> None:
-    """A stuck training was stopped by its mean loss, which its evidence has; records have fewer points of its curve."""
-    for file in recorded.comparisons_on_record():
-        record = results_file.read(file)
-        for cell in record.cells:
-            if cell.state == "done":
-                assert stuck(cell.curves.train, cell.curves.valid, True, cell.unigram_entropy, Failure()) is None
-            elif cell.state != "waiting":
-                loss, updates = re.findall(r"loss ([\d.]+) .* after (\d+) updates", str(cell.evidence))[0]
-                stopped = Failure(**toml_tables.tomllib.loads(record.grid)["failure"])
-                assert (stopped.stop_early, stopped.judged_after <= int(updates)) == (True, True)
-                verdict = stuck(curve({int(updates): float(loss)}), [], False, cell.unigram_entropy, stopped)
-                assert verdict == (cell.state, cell.evidence)
 
 
 def test_a_loss_that_is_no_number_is_divergence(tmp_path: Path) -> None:

@@ -43,11 +43,3 @@ def test_letters_without_a_code_and_codes_out_of_order_are_left_to_subword_nmt()
     assert [quick.is_sure(word) for word in ("abcabc", "a", "ab\u00df", "")] == [True, True, False, False]
     ordered = {name for name, bpe in BPES.items() if QuickBpe(bpe).is_sure("ab")}
     assert ordered == {"learnt", "the same code twice", "a letter that looks like an end"}
-
-
-def test_where_a_pair_has_two_places_the_libraries_may_differ() -> None:
-    """Such codes are therefore left to subword-nmt, which merges both "a b" before "ab a"."""
-    bpe = BPES["a code before its part"]
-    quick = QuickBpe(bpe)
-    assert (quick.merged("ababc"), bpe.segment("ababc")) == ("aba@@ b@@ c", "ab@@ ab@@ c")
-    assert quick(["ababc"]) == ["ab@@ ab@@ c"]

@@ -1,7 +1,5 @@
 """The rows of the table of subword methods; docs/extending.md adds one, and its test prepares text by it."""
 
-import subprocess
-import sys
 from pkgutil import resolve_name
 
 from realformer_nmt.corpora.subwords.subword_methods import METHODS, learnt
@@ -11,13 +9,6 @@ def test_every_function_that_the_table_names_is_there() -> None:
     for method in METHODS.values():
         for name in filter(None, (method.learn, method.encoder, method.detokenise)):
             assert callable(resolve_name(name))
-
-
-def test_the_table_imports_no_method() -> None:
-    code = "import sys; import realformer_nmt.corpora.preparing.prepare_request; print(*sys.modules)"
-    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "realformer_nmt.corpora.subwords.subword_methods" in modules
-    assert not {"sentencepiece", "subword_nmt", "sacremoses", "torch", "fairseq"} & set(modules)
 
 
 def test_all_that_is_learnt_leaves_files() -> None:

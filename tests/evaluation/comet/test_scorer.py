@@ -34,12 +34,6 @@ def test_scores_are_those_of_the_package(name: str, tmp_path: Path) -> None:
     assert max(scores) - min(scores) > 1e-3  # so the tolerance tells sentences apart
 
 
-def test_sparsemax_and_softmax_are_distinguished() -> None:
-    softmax, sparsemax, patched = (EXPECTED["scores"][name] for name in ("softmax", "sparsemax", "patched"))
-    assert patched == softmax
-    assert sparsemax != pytest.approx(softmax, abs=1e-3)
-
-
 def test_neither_order_nor_neighbours_of_a_segment_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = opened(tmp_path)
     together = model.segments(SOURCE, HYPOTHESES, REFERENCE)

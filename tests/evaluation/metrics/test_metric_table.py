@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.evaluation import significance
 from realformer_nmt.evaluation.metrics import metrics
-from realformer_nmt.evaluation.metrics.metric_table import METRICS, RAW, SUMMARY, WORDS, Metric
+from realformer_nmt.evaluation.metrics.metric_table import METRICS, RAW, WORDS, Metric
 from realformer_nmt.evaluation.metrics.metrics import ScoredTexts
 from realformer_nmt.evaluation.significance import SignificanceRequest
 from realformer_nmt.evaluation.tested_system import System
@@ -77,8 +77,3 @@ def test_the_system_with_fewer_errors_is_the_better_one() -> None:
         assert ["TER" in line for line in printed if line.startswith(name) and verdict in line] == [False, True]
     agreed = {line.split()[1]: line.endswith(" %") for line in printed if line.startswith("eighth")}
     assert agreed == {"BLEU": True, "TER": False}  # of TER no constants are published
-
-
-def test_what_is_tested_is_of_raw_text() -> None:
-    """significance reads hypotheses.txt and its raw reference."""
-    assert {metric.text for metric in METRICS.values() if metric.tested} == {RAW, SUMMARY}  # the same lines

@@ -11,7 +11,6 @@ import ctranslate2
 import pytest
 import torch
 from ctranslate2.converters import TransformersConverter
-from fairseq.modules import SinusoidalPositionalEmbedding
 from fairseq.sequence_generator import SequenceGenerator
 from sentencepiece import SentencePieceProcessor
 from tiny_models import tiny_marian
@@ -27,7 +26,6 @@ from realformer_nmt.corpora.preparing import encode_subwords
 from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
-from realformer_nmt.exporting.importing import import_marian, marian_weights
 from realformer_nmt.kernels import precision
 from realformer_nmt.serving import translator
 
@@ -119,28 +117,6 @@ def test_logits_and_log_probabilities_are_those_of_transformers(
     actual, expected = both.log_probabilities()
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
     assert expected.std() > 1
-
-
-CONTROLS: dict[str, tuple[Any, str, Any]] = {
-    "positions of fairseq": (
-        marian_weights,
-        "sinusoids",
-        lambda length, width: SinusoidalPositionalEmbedding.get_embedding(length + 2, width, PAD)[2:],
-    ),
-    "the end symbol's own row": (marian_weights, "END", 0),
-    "no bias": (marian_weights, "BIAS", "absent"),
-    "<s> not hidden": (marian_weights, "HIDDEN", 0.0),
-    "relu for swish": (import_marian, "FROM_MARIAN", {"swish": "relu"}),
-}
-
-
-@pytest.mark.parametrize("control", CONTROLS)
-def test_each_correction_is_needed(
-    control: str, hub: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(*CONTROLS[control])
-    actual, expected = Both(hub("shared"), imported(hub("shared"), tmp_path / "run")).log_probabilities()
-    assert (actual - expected).abs().max() > 1e-4
 
 
 @pytest.mark.parametrize("beam", [1, 4])

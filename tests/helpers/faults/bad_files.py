@@ -14,7 +14,6 @@ from tiny_models import saved
 from realformer_nmt.common.files.json_records import SEAL, seal
 
 GRID = {"families": ["admin"], "layers": ["2"], "protocol": "own.toml"}
-GRIDS: dict[str, dict[str, Any]] = {"grid": {}, "g_key": {"famlies": ["admin"]}}
 
 
 def write(folder: Path, data: Path) -> None:
@@ -39,21 +38,16 @@ def texts(folder: Path) -> None:
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
     (folder / "unreadable").symlink_to("/proc/self/mem")  # which root cannot read either
-    for name in ("damaged", "begun"):
-        (folder / name / "stages").mkdir(parents=True)
-        (folder / name / "stages" / "text.json").write_text(sealed({}))  # a stage that is done
+    (folder / "damaged" / "stages").mkdir(parents=True)
+    (folder / "damaged" / "stages" / "text.json").write_text(sealed({}))  # a stage that is done
     (folder / "damaged" / "stages" / "settings.json").write_text('{"source": ')
-    begun = {"settings": {"source": "fr"}, "inputs": {}}
-    (folder / "begun" / "stages" / "settings.json").write_text(sealed(begun))
     (folder / "damaged" / "train.json").write_text('{\n  "complete": tru')
 
 
 def toml(folder: Path) -> None:
     (folder / "own.toml").write_text(OWN)
     (folder / "deep.toml").write_text(f"families = {'[' * 5000}{']' * 5000}")
-    for name, changes in GRIDS.items():
-        lines = [f"{key} = {json.dumps(value)}\n" for key, value in {**GRID, **changes}.items()]
-        (folder / f"{name}.toml").write_text("".join(lines))
+    (folder / "grid.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in GRID.items()))
 
 
 OWN = 'base = "small"\n[train]\nmax-source-positions = 64\n'

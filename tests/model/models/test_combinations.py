@@ -1,9 +1,7 @@
 """The pairwise cover: every pair of values is in it, but those that the package refuses."""
 
-import itertools
-
 import pytest
-from tiny_models.combinations import COLUMNS, COVER, all_pairs, pairs, pairwise_cover
+from tiny_models.combinations import COLUMNS, COVER, all_pairs, pairs
 from tiny_models.tiny import SIZE
 
 from realformer_nmt.common.errors import OptionError
@@ -24,13 +22,3 @@ def test_a_cover_is_a_fraction_of_the_product_and_no_row_is_there_twice() -> Non
     """No cover is smaller than the product of the two longest columns."""
     longest, second = sorted(map(len, COLUMNS))[:-3:-1]
     assert longest * second - 10 <= len(COVER) == len({*COVER}) <= 1.1 * longest * second
-
-
-@pytest.mark.parametrize("sizes", [(1, 1), (2, 3), (3, 3, 3), (4, 3, 2, 2), (2, 2, 2, 2, 2)], ids=str)
-def test_a_cover_holds_every_pair_that_is_not_forbidden(sizes: tuple[int, ...]) -> None:
-    columns = [[f"{column}{value}" for value in range(size)] for column, size in enumerate(sizes)]
-    forbidden = {((0, "00"), (1, "11")), ((0, "01"), (1, "10"))}
-    cover = pairwise_cover(columns, forbidden)
-    assert {pair for row in cover for pair in pairs(row)} == {*all_pairs(columns)} - forbidden
-    assert {*cover} <= {*itertools.product(*columns)}
-    assert cover == pairwise_cover(columns, forbidden)

@@ -9,7 +9,6 @@ from torch import Tensor
 from realformer_nmt.checkpoints.files.checkpoint_fields import choices
 from realformer_nmt.model.part_names import as_recorded
 from realformer_nmt.model.topologies.attention_residuals import (
-    AttentionResiduals,
     BlockAttentionResiduals,
     DepthAttention,
 )
@@ -20,14 +19,6 @@ def attended(weights: DepthAttention, outputs: list[Tensor]) -> Tensor:
     shares = [torch.exp(key @ weights.query)[..., None] for key in keys]
     total = sum(share * v for share, v in zip(shares, outputs, strict=True)) / sum(shares)
     return normalise(total, weights.input_norm)
-
-
-def test_each_sub_layer_and_the_output_attend_to_all_before() -> None:
-    done = Pass(AttentionResiduals)
-    outputs = [X, BRANCHES[0](normalise(X, done.norms[0].input_norm))]
-    for f, norm in zip(BRANCHES[1:], done.norms[1:], strict=True):
-        outputs.append(f(attended(norm, outputs)))
-    torch.testing.assert_close(done.output, attended(done.final, outputs), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(("blocks", "size"), [(1, 3), (2, 2), (3, 1), (8, 1)])
