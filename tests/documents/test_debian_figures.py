@@ -1,17 +1,42 @@
-"""The page about trainings on Debian's translations has the figures of their record."""
+"""The page about trainings on Debian's translations has the figures of their records."""
 
+from typing import Any
+
+import pytest
 from figures.pages import record, row, says, table
 
 PAGE = "docs/results/debian_en_de/README.md"
-SHORT = {cell["name"]: cell for cell in record("debian_en_de/short")["cells"] if cell["state"] != "waiting"}
+UNDER = {"epoch": "\n", "short": "## A third of an epoch"}  # of each record, what stands above its table
+EPOCH = record("debian_en_de/epoch")
 
 
-def test_what_is_trained() -> None:
+def trained(results: dict[str, Any]) -> list[dict[str, Any]]:
+    return [cell for cell in results["cells"] if cell["state"] in ("done", "stuck")]
+
+
+@pytest.mark.parametrize("name", UNDER)
+def test_what_is_trained(name: str) -> None:
     lines = []
-    for cell in SHORT.values():
-        scores = [f"{cell['scores'][name]['score']:.2f}" for name in ("bleu", "valid_loss") if cell["scores"]]
+    for cell in trained(record(f"debian_en_de/{name}")):
+        scores = [f"{cell['scores'][metric]['score']:.2f}" for metric in ("bleu", "valid_loss") if cell["scores"]]
         speed, hours = f"{cell['tokens_a_second']:,.0f}", f"{cell['hours']:.1f}"
         lines.append(row(f"`{cell['family']}`", cell["depth"], *(scores or [cell["state"], ""]), speed, hours))
-    assert table(PAGE) == lines
-    (stuck,) = [cell["evidence"].removeprefix("training loss ") for cell in SHORT.values() if cell["state"] == "stuck"]
-    says(PAGE, "training loss of {} ({}).".format(*stuck.replace(" a token after 600 updates", "").split("; ")))
+    assert table(PAGE, UNDER[name]) == lines
+
+
+def test_losses_on_the_way() -> None:
+    updates = range(1000, 6001, 1000)
+    lines = []
+    for cell in trained(EPOCH):
+        losses = dict(zip(cell["curves"]["valid"]["update"], cell["curves"]["valid"]["nll_loss"], strict=True))
+        lines.append(row(f"`{cell['family']}`", cell["depth"], *(f"{losses[update]:.2f}" for update in updates)))
+    assert table(PAGE, "| family | layers | 1,000") == lines
+
+
+def test_what_18_layers_reach() -> None:
+    (deep,) = [cell for cell in trained(EPOCH) if (cell["family"], cell["depth"]) == ("realformer", "18")]
+    words = deep["unigram_entropy"]
+    assert min(deep["curves"]["valid"]["nll_loss"]) > words
+    says(PAGE, f"frequencies ({words:.2f} bits)", f"loss falls to {deep['curves']['train']['nll_loss'][-1]:.2f} bits.")
+    (pre_ln,) = [cell for cell in trained(EPOCH) if (cell["family"], cell["depth"]) == ("pre_ln", "18")]
+    says("recipes/debian_en_de/README.md", f"translates badly ({pre_ln['scores']['bleu']['score']:.2f} BLEU)")
