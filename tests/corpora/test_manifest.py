@@ -69,7 +69,7 @@ def test_languages_are_those_that_prepare_takes(language: str, tmp_path: Path) -
     assert load(tmp_path / "mine.toml").target == language
 
 
-def tested(*subsets: str | None) -> str:
+def with_tests(*subsets: str | None) -> str:
     """Parts of test data, by their subsets."""
     parts = [f'[[test]]\nsource = "a:{n}.en"\ntarget = "a:{n}.de"\n' for n in range(len(subsets))]
     named = [f'subset = "{subset}"\n' if subset else "" for subset in subsets]
@@ -89,7 +89,7 @@ def tested(*subsets: str | None) -> str:
 def test_parts_of_test_data_name_their_subset(
     tmp_path: Path, subsets: list[str | None], expected: dict[str, int]
 ) -> None:
-    (tmp_path / "mine.toml").write_text(tested(*subsets))
+    (tmp_path / "mine.toml").write_text(with_tests(*subsets))
     splits = load(tmp_path / "mine.toml").splits()
     assert list(splits) == ["train", "valid", *expected]  # in fairseq's order
     assert {name: len(splits[name]) for name in expected} == expected
@@ -98,8 +98,8 @@ def test_parts_of_test_data_name_their_subset(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (tested(None, "test2"), "subset = 'test, test2': allowed is test, test1, each of one part or more"),
-        (tested("dev"), "test[0]: subset = 'dev': allowed is test, test1, test2"),
+        (with_tests(None, "test2"), "subset = 'test, test2': allowed is test, test1, each of one part or more"),
+        (with_tests("dev"), "test[0]: subset = 'dev': allowed is test, test1, test2"),
         (GOOD.replace("[[valid]]", '[[valid]]\nsubset = "test"'), "'test': allowed is a key of [[test]] alone"),
     ],
 )
