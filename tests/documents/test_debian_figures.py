@@ -34,17 +34,16 @@ def test_losses_on_the_way() -> None:
 
 
 def test_what_18_layers_reach() -> None:
-    (deep,) = [cell for cell in trained(EPOCH) if (cell["family"], cell["depth"]) == ("realformer", "18")]
-    words = deep["unigram_entropy"]
-    assert min(deep["curves"]["valid"]["nll_loss"]) > words
-    says(PAGE, f"frequencies ({words:.2f} bits)", f"loss falls to {deep['curves']['train']['nll_loss'][-1]:.2f} bits.")
-    (pre_ln,) = [cell for cell in trained(EPOCH) if (cell["family"], cell["depth"]) == ("pre_ln", "18")]
+    pre_ln, realformer = (cell for cell in trained(EPOCH) if cell["depth"] == "18")
     says("recipes/debian_en_de/README.md", f"translates badly ({pre_ln['scores']['bleu']['score']:.2f} BLEU)")
+    words, (train, valid) = realformer["unigram_entropy"], (realformer["curves"][of] for of in ("train", "valid"))
+    assert min(valid["nll_loss"]) > words
+    says(PAGE, f"frequencies ({words:.2f} bits)", f"loss falls to {train['nll_loss'][-1]:.2f} bits.")
 
 
 def test_the_source_is_not_looked_at() -> None:
     pre_ln, realformer = record("debian_en_de/claims")["trained"]
     figures = [
-        f"{model[of]['encoder-decoder']:.2f}" for model in (realformer, pre_ln) for of in ("entropy", "divergence")
+        f"{each[of]['encoder-decoder']:.2f}" for each in (realformer, pre_ln) for of in ("entropy", "divergence")
     ]
     says(PAGE, "is {} bits, and the divergence from the layer above is {} (Pre-LN: {} and {})".format(*figures))
