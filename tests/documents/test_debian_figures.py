@@ -27,15 +27,15 @@ def test_what_is_trained(name: str) -> None:
 def test_losses_on_the_way() -> None:
     lines = []
     for cell in trained(EPOCH):
-        valid = cell["curves"]["valid"]
-        assert valid["update"] == [*range(1000, 6001, 1000)]
-        lines.append(row(f"`{cell['family']}`", cell["depth"], *(f"{loss:.2f}" for loss in valid["nll_loss"])))
+        losses = cell["curves"]["valid"]["nll_loss"]
+        lines.append(row(f"`{cell['family']}`", cell["depth"], *(f"{loss:.2f}" for loss in losses)))
     assert table(PAGE, "| family | layers | 1,000") == lines
 
 
-def test_what_18_layers_reach() -> None:
-    pre_ln, realformer = (cell for cell in trained(EPOCH) if cell["depth"] == "18")
-    says("recipes/debian_en_de/README.md", f"translates badly ({pre_ln['scores']['bleu']['score']:.2f} BLEU)")
+def test_what_depth_reaches() -> None:
+    *pre_ln, realformer = trained(EPOCH)
+    bleu = [cell["scores"]["bleu"]["score"] for cell in pre_ln]
+    says("recipes/debian_en_de/README.md", "has {:.2f} BLEU with 6 layers and {:.2f} with 18".format(*bleu))
     words, (train, valid) = realformer["unigram_entropy"], (realformer["curves"][of] for of in ("train", "valid"))
     assert min(valid["nll_loss"]) > words
     says(PAGE, f"frequencies ({words:.2f} bits)", f"loss falls to {train['nll_loss'][-1]:.2f} bits.")
