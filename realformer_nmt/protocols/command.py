@@ -1,6 +1,7 @@
 """The parts of fairseq-train's command: flags of the protocol, of the machine and of the data."""
 
 import json
+import math
 import re
 import shlex
 from argparse import ArgumentTypeError
@@ -164,7 +165,7 @@ def check_precision(machines: Machines, option: str | None) -> None:
 
 def step(protocol: Protocol, machines: Machines, tokens: int | None, max_tokens: int | None) -> list[str]:
     tokens_a_step = tokens or protocol.tokens_a_step
-    tokens_per_gpu = max_tokens or min(protocol.max_tokens, tokens_a_step // machines.ranks)
+    tokens_per_gpu = max_tokens or min(protocol.max_tokens, math.ceil(tokens_a_step / machines.ranks))
     accumulation = update_freq(tokens_a_step, machines.ranks, tokens_per_gpu)
     return flags({"max-tokens": tokens_per_gpu, "update-freq": accumulation, "required-batch-size-multiple": 8})
 

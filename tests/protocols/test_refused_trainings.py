@@ -12,8 +12,8 @@ from realformer_nmt.cli import main
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--gpus", 3], "3 GPUs x 8,192 tokens x a whole number; use other --gpus, another --max-tokens, or"),
-        (["--gpus", 3], "another --tokens-a-step, such as 24576"),
+        (["--gpus", 3], "other --gpus, another --max-tokens, or another --tokens-a-step, such as 24576"),
+        (["--gpus", 3, "--tokens-a-step", 2], "2 tokens a step are not 3 GPUs x 1 tokens x a whole number; use"),
         (["--layers", "60x12"], "--layers 60x12: allowed is a number, such as 18, or encoder-decoder"),
         (["--arch", "realformer_wmt_en_fr_60l_12l"], "give the family, realformer, and its layers, 60-12;"),
         (["--arch", "realfromer"], "did you mean realformer?; one of your own needs --user-dir"),
