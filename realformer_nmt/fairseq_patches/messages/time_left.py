@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from realformer_nmt.fairseq_patches.patch import Original, replace
-from realformer_nmt.fairseq_patches.training.stop_at_max_update import commands
+from realformer_nmt.fairseq_patches.training.end_of_training import commands
 
 FIRST, LONGEST = 5.0, 600.0  # seconds to the first line, and most between two
 logger = logging.getLogger(__name__)

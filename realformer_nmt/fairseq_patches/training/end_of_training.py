@@ -1,14 +1,16 @@
-"""--patience of a training that is resumed: validations without an improvement count on, and the end stays the end."""
+"""The end of a training at --max-update or --patience, also where its command is started again."""
 
 import logging
+import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from fairseq.trainer import Trainer
 
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
-from realformer_nmt.fairseq_patches.training.stop_at_max_update import commands
 
+COMMAND = "fairseq_cli.train"
 ENTRY = "patience"  # of a checkpoint's extra_state
 COUNTED = ("best", "num_runs")  # fairseq's attributes of its function
 logger = logging.getLogger(__name__)
@@ -41,18 +43,28 @@ def resume_with_the_patience(
     return extra_state
 
 
-def end_at_the_patience() -> None:
-    """Check --patience before the first update: fairseq checks it after an epoch more (fairseq_cli/train.py)."""
+def end_before_the_first_update() -> None:
+    """Check `--max-update` and `--patience` before the first update: fairseq checks the one after an update, the other
+    after an epoch (fairseq_cli/train.py)."""
     for module in commands():
         replace(module, "train", train)
 
 
 def train(original: Original, cfg: Any, trainer: Any, task: Any, epoch_itr: Any) -> Any:
+    updates, most = trainer.get_num_updates(), cfg.optimization.max_update or math.inf
     patience, count = cfg.checkpoint.patience, max((counts.get("num_runs", 0) for counts in counters()), default=0)
-    if not 0 < patience <= count:
+    if updates < most and not 0 < patience <= count:
         return original(cfg, trainer, task, epoch_itr)
-    logger.info("nothing is left to train: validations without an improvement: %s of --patience %s", count, patience)
+    reached = f"validations without an improvement: {count} of --patience {patience}"
+    logger.info("nothing is left to train: %s", f"{updates} updates of {most}" if updates >= most else reached)
     return [None], True  # validation losses; whether to stop
+
+
+def commands() -> Iterator[Any]:
+    """Yield the module of fairseq-train, wherever it is loaded."""
+    for module in (sys.modules.get(COMMAND), sys.modules.get("__main__")):  # the latter where python -m runs it
+        if getattr(getattr(module, "__spec__", None), "name", None) == COMMAND:
+            yield module
 
 
 def counters() -> Iterator[dict[str, float]]:

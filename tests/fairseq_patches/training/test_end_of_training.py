@@ -1,5 +1,7 @@
-"""--patience of a training that is resumed, against one without interruption."""
+"""A training that is over, started again: fairseq alone goes on, the plug-in leaves it as it is."""
 
+import inspect
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,13 +10,16 @@ import pytest
 from fairseq_cli import train
 from programs import commands
 from programs.processes import said
+from programs.runs import load_state
 from programs.tiny_training import SIZE
 
-from realformer_nmt.fairseq_patches.training import patience
+from realformer_nmt.fairseq_patches.training import end_of_training
 
 CFG = SimpleNamespace(checkpoint=SimpleNamespace(patience=2, maximize_best_checkpoint_metric=False))
 STILL = ("--optimizer", "sgd", "--lr", 1e-12, "--max-tokens", 400, "--cpu", "--num-workers", 0)  # the loss stays
-save, load = (apply.__wrapped__ for apply in (patience.save_the_patience, patience.resume_with_the_patience))
+LENGTH = ("--max-update", 2, "--optimizer", "adam", "--lr", 1e-2, "--max-tokens", 400, "--cpu", "--num-workers", 0)
+save = inspect.unwrap(end_of_training.save_the_patience)
+load = inspect.unwrap(end_of_training.resume_with_the_patience)
 
 
 @pytest.fixture(autouse=True)
@@ -58,12 +63,13 @@ def test_it_trains_on_with_a_larger_patience_alone(
     most: int, counted: int, result: str, counter: dict[str, Any]
 ) -> None:
     counter.update(best=3.0, num_runs=counted)
-    cfg = SimpleNamespace(checkpoint=SimpleNamespace(patience=most))
-    ended = patience.train(lambda *_: "trained", cfg, None, None, None)
+    cfg = SimpleNamespace(checkpoint=SimpleNamespace(patience=most), optimization=SimpleNamespace(max_update=0))
+    trainer = SimpleNamespace(get_num_updates=lambda: 7)
+    ended = end_of_training.train(lambda *_: "trained", cfg, trainer, None, None)
     assert ended == (([None], True) if result == "ended" else "trained")
 
 
-def test_started_again_a_training_that_it_ended_stays_as_it_is(
+def test_started_again_a_training_that_patience_ended_stays_as_it_is(
     toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
     """The second epoch is no better than the first: fairseq alone would train a third."""
@@ -75,3 +81,23 @@ def test_started_again_a_training_that_it_ended_stays_as_it_is(
     again = said(command, tmp_path)
     assert "nothing is left to train: validations without an improvement: 1 of --patience 1" in again
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.pt")} == before
+
+
+def test_started_again_by_its_module_a_training_that_updates_ended_stays_as_it_is(
+    toy_corpus: Path, user_dir: Path, tmp_path: Path
+) -> None:
+    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *LENGTH, "--save-dir", tmp_path]
+    said([*commands.fairseq("train"), *map(str, words)], tmp_path)
+    before = (tmp_path / "checkpoint_last.pt").read_bytes()
+    again = said([sys.executable, "-m", "fairseq_cli.train", *map(str, words)], tmp_path)
+    assert "nothing is left to train: 2 updates of 2" in again
+    assert (tmp_path / "checkpoint_last.pt").read_bytes() == before
+
+
+@pytest.mark.stock
+def test_stock_fairseq_still_goes_on(toy_corpus: Path, tmp_path: Path) -> None:
+    words = [toy_corpus, "--arch", "transformer", *SIZE, *LENGTH, "--save-dir", tmp_path]
+    for number in (2, 3):
+        trusting = {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}  # its own checkpoint
+        assert commands.run([*commands.fairseq("train"), *map(str, words)], environment=trusting).returncode == 0
+        assert load_state(tmp_path / "checkpoint_last.pt")["optimizer_history"][-1]["num_updates"] == number
