@@ -80,6 +80,7 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     ranks.refuse_ranks_that_train_alone,
     ranks.start_the_ranks_asked_for,
     ranks.wrap_models_on_the_cpu,
+    ranks.leave_out_missing_batches,
     ranks.end_waiting_ranks,
     rank_timeout.limit_the_wait,
     multilingual_updates.pass_on_the_number_of_updates,

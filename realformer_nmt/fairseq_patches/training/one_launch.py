@@ -41,6 +41,7 @@ def obstacles_of(trainer: Any) -> dict[str, bool]:
         "a model of another package": not isinstance(trainer.get_model(), TranslationModel),
         "--checkpoint-activations": getattr(cfg.model, "checkpoint_activations", False),
         "--amp": cfg.common.amp,
+        "--heartbeat-timeout": cfg.distributed_training.heartbeat_timeout > 0 and trainer.data_parallel_world_size > 1,
         f"--ddp-backend {backend}": trainer.data_parallel_world_size > 1 and backend != "legacy_ddp",
     }
 

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from fairseq.distributed import utils as distributed_utils
 from fairseq.models import distributed_fairseq_model
+from fairseq.trainer import Trainer
 from hydra.core.hydra_config import HydraConfig
 from torch.multiprocessing.spawn import start_processes
 
@@ -165,6 +166,16 @@ def wrap_models_on_the_cpu(original: Original, module: torch.nn.Module, **option
     if all(parameter.device.type == "cpu" for parameter in module.parameters()):
         options = {**options, "device_ids": None, "output_device": None}
     return original(module=module, **options)
+
+
+@patch(Trainer, "train_step")
+def leave_out_missing_batches(original: Original, trainer: Any, samples: list[Any], raise_oom: bool = False) -> Any:
+    """Leave out a rank's last batch where an epoch's batches do not go round.
+
+    fairseq then counts none of that rank's other batches of `--update-freq`, but adds their gradients (trainer.py).
+    """
+    batches = samples if trainer.is_fsdp else [batch for batch in samples if batch] or samples[:1]
+    return original(trainer, batches, raise_oom)
 
 
 def end_waiting_ranks() -> None:

@@ -1,5 +1,6 @@
 """Runs on two ranks of this machine's CPU, started in every way that fairseq knows: one run, or an error."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from reliability import trainings
 
 STARTED = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
 TORCHRUN = (*STARTED, "2")
-UPDATES = 16  # 15 an epoch: 29 batches for two ranks, so that one gets an empty one
+UPDATES = 6  # five an epoch: 29 batches for two ranks, three an update, so that one lacks its last
 ROUNDING = 1e-5
 Train = Callable[..., subprocess.CompletedProcess[str]]
 STOCK = {  # of compat_probes.py, for start_the_ranks_asked_for
@@ -41,7 +42,7 @@ def test_stock_fairseq_still_needs_the_patch(compat_answers: Callable[[str], dic
 def train(fairseq: Command, toy_corpus: Path, user_dir: Path) -> Train:
     def run(folder: Path, *options: object, **keywords: Any) -> subprocess.CompletedProcess[str]:
         witness = ("--user-dir", trainings.REPOSITORY / "reliability" / "witness")
-        corpus = (toy_corpus, *TINY, "--eval-bleu", "--max-tokens-valid", 4000)
+        corpus = (toy_corpus, *TINY, "--eval-bleu", "--max-tokens-valid", 4000, "--update-freq", 3, "--lr", 1e-3)
         arguments = ("train", *corpus, *witness, "--save-dir", folder, "--max-update", UPDATES, *options)
         return fairseq(*arguments, PYTHONPATH=str(user_dir.parent), **keywords)
 
@@ -53,7 +54,7 @@ def one_rank(once: Once, train: Train) -> Path:
     """Folder of a training on one rank, with as many sentences an update as two ranks see."""
 
     def build(folder: Path) -> None:
-        assert train(folder, "--update-freq", 2).returncode == 0
+        assert train(folder, "--update-freq", 6).returncode == 0
 
     return once("one_rank", build)
 
@@ -93,6 +94,14 @@ def test_resuming(torchrun: Path, train: Train, tmp_path: Path) -> None:
     assert f"(epoch 2 @ {UPDATES} updates)" in done.stdout
     assert load(tmp_path / "checkpoint_last.pt")["optimizer_history"][-1]["num_updates"] == UPDATES + 2
     assert difference(tmp_path / "rank0of2.pt", tmp_path / "rank1of2.pt") == 0
+
+
+@pytest.mark.parametrize("fsdp", [False, True])  # under which ranks compute each batch together
+def test_missing_batches_are_left_out_unless_a_rank_has_no_other(fsdp: bool) -> None:
+    train_step = inspect.unwrap(ranks.leave_out_missing_batches)
+    for batches, rest in ([{"id": 1}, []], [{"id": 1}]), ([[]], [[]]):
+        taken = train_step(lambda _, samples, __: samples, Namespace(is_fsdp=fsdp), batches)
+        assert taken == (batches if fsdp else rest)
 
 
 def test_refusing_a_checkpoint_ends_all_ranks(train: Train, tmp_path: Path) -> None:
