@@ -12,7 +12,7 @@ from torch.nn.functional import layer_norm
 
 def rms_normed(x: Tensor, eps: float = 1e-5) -> Tensor:
     """Return x / sqrt(mean(x^2) + eps), computed in fp32; torch's own operation cannot be exported to ONNX."""
-    return (x.float() * rms_factor(x, eps)).type_as(x)
+    return (x * rms_factor(x, eps)).type_as(x)
 
 
 def rms_factor(x: Tensor, eps: float = 1e-5) -> Tensor:

@@ -82,6 +82,7 @@ def test_an_unknown_norm_and_a_stream_that_would_overflow_are_refused() -> None:
     deep = {"residual_scaling": "deepnorm", "encoder_layers": 900}
     with pytest.raises(OptionError, match="post with --norm none never normalises the stream"):
         build(norm="none", **deep)
+    build(residual_topology="dlcl_pre", residual_scaling="admin_fixed", decoder_layers=24)  # which norms each layer's
 
 
 def test_a_family_is_named_with_its_norm() -> None:

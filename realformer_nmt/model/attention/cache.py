@@ -41,8 +41,8 @@ class KeysValues(NamedTuple):
             return table.index_select(1, self.start)
         return table[:, self.start : self.length]
 
-    def match(self, query: Tensor) -> Tensor:
-        return query @ self.parts[1].transpose(-1, -2)  # B x H x T x S * beams
+    def match(self, query: Tensor, scale: float | Tensor) -> Tensor:
+        return (query * scale) @ self.parts[1].transpose(-1, -2)  # B x H x T x S * beams
 
     def place(self, scores: Tensor) -> Tensor:
         """Repeat the score of each position for all beams: _ x S to _ x S * beams."""

@@ -14,8 +14,9 @@ Pair = tuple[Tensor, ...]  # values and keys of one layer: B x H x T x D each
 class OwnPosition(KeysValues):
     """A value and a key per query, of its own position in a layer below: B x H x T x D each."""
 
-    def match(self, query: Tensor) -> Tensor:
-        return (query * self.parts[1]).sum(-1, keepdim=True)  # B x H x T x 1
+    def match(self, query: Tensor, scale: float | Tensor) -> Tensor:
+        """Scale the scores: a scaled copy of the query would be kept for each layer below."""
+        return (query * self.parts[1]).sum(-1, keepdim=True) * scale  # B x H x T x 1
 
     def add(self, heads: Tensor, weights: Tensor) -> Tensor:
         """Return heads with the value added, times its weights, B x H x T x 1."""

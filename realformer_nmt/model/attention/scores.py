@@ -28,7 +28,7 @@ class Dot(ScoreSource):
     tabled = False
 
     def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
-        return seen.match(query * self.head_width**-0.5)  # B x H x T x S
+        return seen.match(query, self.head_width**-0.5)  # B x H x T x S
 
 
 def unit_vectors(x: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ class QKNorm(ScoreSource):
     def forward(self, _x: Tensor, query: Tensor, seen: KeysValues) -> Tensor:
         value, key = seen.parts
         units = seen._replace(parts=(value, unit_vectors(key)))
-        return units.match(self.scale * unit_vectors(query))  # B x H x T x S
+        return units.match(unit_vectors(query), self.scale)  # B x H x T x S
 
 
 class Mixture(ScoreSource):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from realformer_nmt.model.norms import rms_normed
+from realformer_nmt.model.norms import rms_factor
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import Place, Stream, Topology
 
@@ -31,7 +31,8 @@ class DepthAttention(nn.Module):
 
     def forward(self, outputs: Stream) -> Tensor:
         values = torch.stack(outputs, -2)  # B x T x k x C
-        shares = (rms_normed(values) @ (self.key_gain * self.query)).softmax(-1, dtype=torch.float32).type_as(values)
+        logits = rms_factor(values).squeeze(-1) * (values @ (self.key_gain * self.query))
+        shares = logits.softmax(-1, dtype=torch.float32).type_as(values)
         normed: Tensor = self.input_norm((shares.unsqueeze(-2) @ values).squeeze(-2))
         return normed
 
@@ -67,8 +68,8 @@ class AttentionResiduals(Topology):
 class BlockAttentionResiduals(AttentionResiduals):
     """AttentionResiduals over sums: v_0 is the embedding, v_n the sum of all f of block n, as far as they are computed.
 
-    The form that the paper deploys (2603.15031), with eight blocks of as many layers, of which the last may have fewer;
-    checked against fla-org/flash-linear-attention (bc3b101d). A block's first sub-layer reads the blocks below alone.
+    The form that the paper deploys (2603.15031), in blocks of ceil(layers / 8) layers, the last perhaps of fewer.
+    Checked against fla-org/flash-linear-attention (bc3b101d). A block's first sub-layer reads the blocks below alone.
     Their models are decoders alone; here encoder and decoder have blocks of their own.
     """
 

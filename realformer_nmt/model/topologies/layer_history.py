@@ -43,6 +43,8 @@ class History(Topology):
 class PreHistory(History, PreLN):
     """x_{l+1} = sum_k W[l, k] LN_k(y_k) over Pre-LN layers, y_0 without a norm; LN(x) after the last layer."""
 
+    renormalises = True
+
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, _norm: nn.Module, place: Place) -> Stream:
         x, *outputs = stream
         y = shortcut(x, branch)

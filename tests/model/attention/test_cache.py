@@ -59,7 +59,7 @@ def test_attention_over_beams_is_that_over_a_copy_of_each_beams_own_positions() 
         value, key = copies[-1]
         attended = (rows(query) @ key.transpose(-1, -2) / width**0.5).softmax(-1) @ value  # rows x H x 1 x D
         assert not any(part.requires_grad for part in seen.parts)
-        scores = seen.match(query) / width**0.5
+        scores = seen.match(query, width**-0.5)
         torch.testing.assert_close(rows(seen.mix(scores.masked_fill(mask, -torch.inf).softmax(-1))), attended)
         torch.testing.assert_close(rows(seen.attend(query, mask, 0.0)), attended)
         lineage.reorder(torch.tensor(order))
@@ -75,7 +75,7 @@ def test_what_overflows_is_seen_by_its_own_beam_alone(part: int) -> None:
     lineage.advance(6, torch.device("cpu"))
     query = torch.randn(2, 2, BEAMS, 4).abs()
     seen, mask = memory.extend(KeysValues(tuple(new))), lineage.mask()
-    plain = seen.mix(seen.match(query).masked_fill(mask, -torch.inf).softmax(-1))
+    plain = seen.mix(seen.match(query, 1.0).masked_fill(mask, -torch.inf).softmax(-1))
     for attended in (plain, seen.attend(query, mask, 0.0)):
         finite = attended.isfinite().all(-1).all(1)  # two sentences x beams
         assert finite.tolist() == [[True, False, True], [True, True, True]]
