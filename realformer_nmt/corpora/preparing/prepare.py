@@ -175,7 +175,7 @@ class PrepareSteps:
         return PrepareRecord(
             written_by=outputs.writer("prepare"),
             corpus=job.name,
-            published=job.corpus.published if job.corpus else None,
+            published=job.published,
             source=job.plan.source,
             target=job.plan.target,
             subwords=job.subwords,

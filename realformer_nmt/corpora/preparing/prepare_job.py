@@ -42,6 +42,13 @@ class PrepareJob:
     own_files: Mapping[str, tuple[Files, ...]] | None = None
     like: Like | None = None
 
+    @property
+    def published(self) -> str | None:
+        """Name of the corpus in the table of published figures, unless options change the text of its test set."""
+        ours, theirs = self.plan.protocol, self.corpus.protocol if self.corpus else None
+        same = theirs and (ours.lowercase, ours.normalise_test) == (theirs.lowercase, theirs.normalise_test)
+        return self.corpus.published if self.corpus and same else None
+
     def parts(self, members: Mapping[Member, Path]) -> Mapping[str, tuple[Files, ...]]:
         """Return the files of each split; `members` are the extracted files of the corpus."""
         if self.corpus is None:
@@ -127,7 +134,8 @@ def job(request: PrepareRequest) -> PrepareJob:
     reference = like.read(request, request.like)
     completed = like.filled(request, reference)
     record = reference.record
-    return replace(build_job(completed, record.cleaning().protocol, record.subwords), like=reference)
+    protocol = replace(record.cleaning().protocol, normalise_test=True)  # own files are
+    return replace(build_job(completed, protocol, record.subwords), like=reference)
 
 
 def build_job(

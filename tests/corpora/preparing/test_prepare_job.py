@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from programs import argv
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.manifest_schema import Lengths, TextProtocol
@@ -29,6 +30,12 @@ def encode(folder: PreparedFolder, train: list[tuple[str, str]], valid: list[tup
             (folder.text / f"{name}.{language}").write_text("".join(pair[side] for pair in pairs))
     steps = PrepareSteps(PrepareJob("own", PLAN, "none", 1), folder, PrepareRequest(folder=folder.path, workers=1))
     return {split: counts.pairs for split, counts in steps.encode(folder.subword_text).pieces.items()}
+
+
+@pytest.mark.parametrize(("options", "name"), [([], "WMT14 En-De"), (["--lowercase"], None)])
+def test_figures_are_published_for_the_test_text_as_it_is(options: list[str], name: str | None, tmp_path: Path) -> None:
+    request = argv.read(PrepareRequest, "wmt14_en_de", "--folder", tmp_path, *options)
+    assert job(request).published == name
 
 
 def test_a_split_of_which_the_filter_of_subwords_leaves_something_is_taken(tmp_path: Path) -> None:

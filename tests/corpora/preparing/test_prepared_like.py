@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from fairseq.data import Dictionary, data_utils
-from programs import commands
+from programs import argv, commands
 from sentencepiece import SentencePieceProcessor
 
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora import text_pipeline
+from realformer_nmt.corpora.preparing import prepare_job
+from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 
 LETTERS = "abcdefghij"
 
@@ -36,7 +38,7 @@ def prepare(folder: Path, *options: object) -> int:
 @pytest.fixture(scope="module", params=["sentencepiece", "moses_bpe"])
 def first(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp(request.param)
-    pair = ("--source", "en", "--target", "de", "--subwords", request.param, "--vocabulary", 300)
+    pair = ("--source", "en", "--target", "de", "--no-normalise-test", "--subwords", request.param, "--vocabulary", 300)
     size = pair if request.param == "sentencepiece" else (*pair[:-1], 20)
     assert prepare(folder / "made", *write(folder / "text", 60, 3), *size) == 0
     return folder
@@ -61,6 +63,11 @@ def test_subwords_and_dictionaries_are_the_first_ones(first: Path) -> None:
         assert pieces == [" ".join(model.encode(line, out_type=str)) for line in expected]
     else:
         assert joined == [line.replace(" ", "") for line in expected]
+
+
+def test_own_test_sets_are_normalised_unlike_the_corpus_ones(first: Path) -> None:
+    request = argv.read(PrepareRequest, "--folder", "new", "--like", first / "made", *write(first / "third", 9, 7))
+    assert prepare_job.job(request).plan.protocol.normalise_test
 
 
 @pytest.mark.parametrize(
