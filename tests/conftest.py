@@ -15,6 +15,8 @@ from filelock import FileLock
 from fixture_types import Command, Once
 from hypothesis import settings
 from programs import commands, quick_flags
+from texts import text_corpora
+from tiny_models.tiny_run import Training
 
 from realformer_nmt import plugin
 from reliability import trainings
@@ -100,6 +102,18 @@ def _binarise(folder: Path) -> None:
         "preprocess", "-s", "src", "-t", "tgt", "--joined-dictionary", *texts, "--destdir", folder / "data-bin"
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def run(once: Once, fairseq: Command, user_dir: Path, toy_corpus: Path) -> Path:
+    """Checkpoints of five epochs of a tiny model, and train.log."""
+    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
+
+
+@pytest.fixture(scope="session")
+def text_corpus(once: Once, user_dir: Path) -> Path:
+    """Data-bins of one text: input0, its label, and questions."""
+    return once("text_corpus", lambda folder: text_corpora.write(folder, user_dir))
 
 
 @pytest.fixture(scope="session")

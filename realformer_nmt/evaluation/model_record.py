@@ -19,7 +19,6 @@ def describe(path: Path, translated: str) -> ModelRecord:
     digest = sha256(path)
     if translated != digest:
         raise UserError(f"{path} has changed since the translation: translate again")
-    hours = training_hours(state)
     description = {**asdict(architecture(path, state)), "updates": checkpoint_fields.updates(state)}
     return ModelRecord(
         **description,
@@ -28,8 +27,7 @@ def describe(path: Path, translated: str) -> ModelRecord:
         epochs=checkpoint_fields.epochs(state),
         averaged=origins.sources(path, state),
         seed=checkpoint_fields.setting(state, "common", "seed"),
-        wall_clock_hours=hours,
-        gpu_hours=gpu_hours(state, hours),
+        wall_clock_hours=training_hours(state),
     )
 
 
@@ -49,10 +47,3 @@ def training_hours(state: Checkpoint) -> float | None:
     """Return the hours of the training as the checkpoint counts them, with validation and saving."""
     seconds = (state.get("extra_state") or {}).get("previous_training_time")
     return None if seconds is None else float(seconds) / 3600  # of several ranks fairseq saves a tensor
-
-
-def gpu_hours(state: Checkpoint, hours: float | None) -> float | None:
-    """Return the training's hours times its GPUs, 0 on a CPU; None if the checkpoint does not say them."""
-    cpu = checkpoint_fields.setting(state, "common", "cpu")
-    gpus = 0 if cpu else checkpoint_fields.setting(state, "distributed_training", "distributed_world_size")
-    return None if hours is None or gpus is None else gpus * hours

@@ -34,7 +34,6 @@ class ModelRecord(ModelDescription, frozen=True, kw_only=True):
     averaged: list[SourceCheckpoint] = field(default_factory=list)
     seed: int | None = None
     wall_clock_hours: Finite | None = None
-    gpu_hours: Finite | None = None
 
 
 class RecordedFile(Struct, frozen=True, kw_only=True):

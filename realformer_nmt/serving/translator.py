@@ -206,11 +206,11 @@ def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
 
 def load_models(checkpoints: Sequence[Path], corpus: TextPipeline, device: torch.device, precision: str) -> Loaded:
     overrides = {"data": str(corpus.data), "source_lang": corpus.source, "target_lang": corpus.target}
+    overrides["decoding_precision"] = precision
     if precision != EXACT:
         for path in checkpoints:
             if not checkpoint_fields.of_this_package(checkpoint_fields.without_weights(path)):
                 raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone")
-        overrides["decoding_precision"] = precision
     with quiet():
         loaded = checkpoint_utils.load_model_ensemble_and_task([str(path) for path in checkpoints], overrides)
     models, cfg, task = loaded

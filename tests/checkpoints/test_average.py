@@ -1,9 +1,7 @@
 """The command: of a real training, what it refuses, and what it takes for made."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from fairseq import checkpoint_utils
 from programs import argv
 from tiny_models import saved
 from tiny_models.snapshots import save
-from tiny_models.tiny_run import Training
 
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.files import checkpoint_fields
@@ -71,11 +68,6 @@ def test_an_average_without_updates_has_the_settings_of_its_checkpoints(
     if has_history:
         (model,), _ = checkpoint_utils.load_model_ensemble([str(output)])
         assert all(torch.equal(weight, state["model"][name]) for name, weight in model.state_dict().items())
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 def test_a_real_run_averages_to_an_ordinary_checkpoint(

@@ -1,12 +1,10 @@
 """One tiny model for all tests of serving, and a server of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pages.serving_client import Client, serving
-from tiny_models.tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.serving.serve import Limits
@@ -14,11 +12,6 @@ from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
 
 LIMITS = Limits(most_bytes=20_000, most_texts=61, most_characters=3_000, most_beam=5)
-
-
-@pytest.fixture(scope="module")
-def run(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus))
 
 
 @pytest.fixture(scope="module")

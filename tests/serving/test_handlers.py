@@ -1,6 +1,6 @@
 """The attention of a sentence, against what the model itself gives back."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,6 @@ import pytest
 import torch
 from pages.serving_client import Client, serving
 from tiny_models import saved
-from tiny_models.tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.analysis import loaded_model
@@ -20,16 +19,11 @@ ASKED = {"text": "a c b", "pieces": ["b", "c", "a"]}
 
 
 @pytest.fixture(scope="module")
-def checkpoint(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> Path:
-    return once("tiny_run", Training(fairseq, user_dir, toy_corpus)) / "checkpoint5.pt"
-
-
-@pytest.fixture(scope="module")
-def client(checkpoint: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def client(run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """The model in every precision, and one of fairseq's own."""
     sizes = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8")
     stock = saved.state(toy_corpus, *sizes, arch="transformer")
-    paths = {precision: (checkpoint, precision) for precision in supported()}
+    paths = {precision: (run / "checkpoint5.pt", precision) for precision in supported()}
     paths["stock"] = saved.save(tmp_path_factory.mktemp("stock") / "stock.pt", stock), "fp32"
     options = {"data": toy_corpus, "subwords": "none", "cpu": True}
     models = {
@@ -47,12 +41,11 @@ def weights(client: Client, chain: str, layer: int = 2, model: str = "fp32") -> 
 
 
 @pytest.mark.parametrize("precision", supported())
-def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, checkpoint: Path, precision: str) -> None:
+def test_the_last_layers_mean_is_what_the_model_gives_back(client: Client, run: Path, precision: str) -> None:
     """The model was loaded apart, and never made ready for decoding."""
+    checkpoint = run / "checkpoint5.pt"
     model = loaded_model.load("own", checkpoint, inspection.build).model
-    words = realformer_nmt.load(
-        checkpoint, data=checkpoint.parents[1] / "toy_corpus" / "data-bin", subwords="none", cpu=True
-    )
+    words = realformer_nmt.load(checkpoint, data=run.parent / "toy_corpus" / "data-bin", subwords="none", cpu=True)
     dictionary = words.loaded(realformer_nmt.serving.decoding.SearchOptions()).task.source_dictionary
     tokens = [[dictionary.index(word) for word in text] for text in (["a", "c", "b", "</s>"], ["</s>", "b", "c", "a"])]
     with torch.no_grad():

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from programs import commands
+from programs.runs import load_state
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
@@ -60,9 +61,14 @@ def test_hypotheses_scores_and_alignments_are_fairseqs(
 
 @pytest.mark.parametrize("precision", supported())
 def test_an_ensemble_in_every_precision(
-    precision: str, run: Path, texts: list[str], toy_corpus: Path, user_dir: Path
+    precision: str, run: Path, texts: list[str], toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
-    paths = [run / "checkpoint4.pt", run / "checkpoint5.pt"]
+    """Each checkpoint says that its model decodes in int8, which counts nowhere."""
+    paths = [tmp_path / "checkpoint4.pt", tmp_path / "checkpoint5.pt"]
+    for path in paths:
+        content = load_state(run / path.name)
+        content["cfg"]["model"]["decoding_precision"] = "int8"
+        torch.save(content, path)
     overrides = f"{{'decoding_precision': '{precision}'}}"
     lines = generated(toy_corpus, user_dir, paths, "--model-overrides", overrides)["H"]
     model = realformer_nmt.load(*paths, data=toy_corpus, subwords="none", cpu=True)

@@ -1,5 +1,6 @@
 """Reading and writing of text whose lines end with a line feed only, and hashes of files."""
 
+import functools
 import gzip
 import zlib
 from collections.abc import Iterable, Sequence
@@ -49,6 +50,12 @@ def read_bytes(path: Path) -> bytes:
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return digest(file, "sha256").hexdigest()
+
+
+@functools.lru_cache(maxsize=256)
+def sha256_once(path: Path, _size: int, _modified: int) -> str:
+    """Return the hash of a file, computed once per process as long as its size and time stay."""
+    return sha256(path)
 
 
 def read_recorded(path: Path, recorded: str, record: Path) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from realformer_nmt.common.files.json_records import as_read
 from realformer_nmt.common.files.records import Fingerprint, Origin
-from realformer_nmt.common.files.text_lines import sha256
+from realformer_nmt.common.files.text_lines import sha256_once
 from realformer_nmt.common.stages.versions import versions
 
 ABSENT = "nothing"
@@ -20,7 +20,8 @@ def fingerprint(path: Path, previous: Fingerprint | None = None) -> Fingerprint:
     status = path.stat()
     if previous and (previous.bytes, previous.modified) == (status.st_size, status.st_mtime_ns):
         return previous
-    return Fingerprint(sha256=sha256(path), bytes=status.st_size, modified=status.st_mtime_ns)
+    digest = sha256_once(path, status.st_size, status.st_mtime_ns)
+    return Fingerprint(sha256=digest, bytes=status.st_size, modified=status.st_mtime_ns)
 
 
 def is_same(path: Path, previous: Fingerprint) -> bool:

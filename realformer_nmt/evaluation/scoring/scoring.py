@@ -219,5 +219,5 @@ def with_summary(record: RunRecord, translation: TranslationRecord) -> RunRecord
         decoding=translation.decoding,
         training_seed=model.seed,
         wall_clock_hours=model.wall_clock_hours if training.wall_clock_hours is UNSET else training.wall_clock_hours,
-        gpu_hours=model.gpu_hours if training.gpu_hours is UNSET else training.gpu_hours,
+        gpu_hours=training.gpu_hours,
     )

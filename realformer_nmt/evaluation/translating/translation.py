@@ -36,6 +36,7 @@ from realformer_nmt.evaluation.translating.translation_record import (
 from realformer_nmt.kernels.precision import EXACT
 
 STREAM = Path("-")  # standard input or output
+BLOCK = 100_000  # sentences split into subwords at a time
 
 
 def run(request: TranslateRequest) -> int:
@@ -144,7 +145,9 @@ def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path
     """Translate a text through a temporary data-bin; fairseq-interactive would split lines at more than \\n."""
     lines = without_mark(read_lines(text))  # `prepare` leaves the mark out of the training text, too
     paragraphs = Paragraphs(lines, corpus.source, request.split_sentences)
-    subwords = corpus.pieces("".join(f"{sentence}\n" for sentence in paragraphs.sentences).encode())
+    parts = (paragraphs.sentences[start : start + BLOCK] for start in range(0, len(paragraphs.sentences), BLOCK))
+    blocks = ("".join(f"{sentence}\n" for sentence in part).encode() for part in parts)
+    subwords = [line for block in blocks for line in corpus.pieces(block)]
     if not any(subwords):
         return Generated(subwords, None, subwords, paragraphs=paragraphs)
     translation_checks.check_lengths(request.checkpoints, text, zip(paragraphs.numbers(), subwords, strict=True))
@@ -158,13 +161,12 @@ def translate_text(request: TranslateRequest, corpus: TextPipeline, folder: Path
 def arguments(request: TranslateRequest, corpus: TextPipeline) -> list[str]:
     """Return the arguments of fairseq-generate."""
     argv = [*for_fairseq(request.user_dir), "--path", ":".join(map(str, request.checkpoints))]
+    argv += ["--model-overrides", repr({"decoding_precision": request.precision})]
     argv += ["--source-lang", corpus.source, "--target-lang", corpus.target]
     argv += ["--prefix-size", "1"] if corpus.tags[1] else []
-    for name, value in to_builtins(decoding(request)).items():
+    for name, value in to_builtins(replace(decoding(request), precision=UNSET)).items():
         flag = f"--{name.replace('_', '-')}"
-        if name == "precision":
-            argv += ["--model-overrides", repr({"decoding_precision": value})]
-        elif value is True:
+        if value is True:
             argv.append(flag)
         elif value is not None and value is not False:
             argv += [flag, str(value)]

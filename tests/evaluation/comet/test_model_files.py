@@ -11,7 +11,8 @@ from realformer_nmt.evaluation.comet import model_files
 def empty_model(folder: Path) -> Path:
     (folder / "checkpoints").mkdir(parents=True)
     (folder / "hparams.yaml").touch()
-    (folder / "checkpoints" / "model.ckpt").touch()
+    (folder.parent / "blob").touch()
+    (folder / "checkpoints" / "model.ckpt").symlink_to(folder.parent / "blob")  # as in the cache of the hub
     return folder
 
 

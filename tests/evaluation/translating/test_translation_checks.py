@@ -19,6 +19,11 @@ def test_a_translation_has_room_for_a_token() -> None:
         translation_checks.check_possible(argv.read(TranslateRequest, *words))
 
 
+def test_a_path_that_fairseq_would_split_is_refused() -> None:
+    with pytest.raises(UserError, match=r"runs/10:30/a\.pt: fairseq splits paths at :: rename the folder"):
+        translation_checks.check_possible(argv.read(TranslateRequest, "runs/10:30/a.pt", "--output", "out"))
+
+
 def test_one_model_alone_is_validated() -> None:
     with pytest.raises(UserError, match="--validate is for one model: give one checkpoint"):
         translation_checks.check_possible(argv.read(TranslateRequest, "a.pt", "b.pt", "--output", "out", "--validate"))

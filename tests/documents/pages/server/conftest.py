@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pages import browsers
 from pages.served_page import DESK, HOSTILE
 from pages.serving_client import Client, serving
 from playwright.sync_api import Browser, Page
-from tiny_models.tiny_run import Training
 
 import realformer_nmt
 from realformer_nmt.serving.serve import Limits
@@ -21,9 +19,8 @@ Opened = Callable[..., tuple[Page, list[str]]]
 
 
 @pytest.fixture(scope="session")
-def models(once: Callable[..., Path], fairseq: Any, user_dir: Path, toy_corpus: Path) -> dict[str, Served]:
+def models(run: Path, toy_corpus: Path) -> dict[str, Served]:
     """Two of one language pair, one whose name is hostile, and one that is said to be of another pair."""
-    run = once("tiny_run", Training(fairseq, user_dir, toy_corpus))
     names = {"early": "checkpoint4.pt", "late": "checkpoint5.pt", HOSTILE: "checkpoint5.pt"}
     options = {"data": toy_corpus, "subwords": "none", "cpu": True}
     translators = {name: realformer_nmt.load(run / file, **options) for name, file in names.items()}
