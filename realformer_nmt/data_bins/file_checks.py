@@ -1,6 +1,5 @@
 """Checks of the files of a data-bin by prepare.json, the record beside it, which has the size and hash of each."""
 
-import functools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,7 +38,7 @@ def describe(folder: Path, files: Iterable[Path], within: str = "") -> "Prepared
     for file in files:
         name, status = str(Path(within, file.relative_to(folder))), file.stat()
         sizes[name] = status.st_size
-        hashes[name] = sha256(file, status.st_size, status.st_mtime_ns)
+        hashes[name] = text_lines.sha256_once(file, status.st_size, status.st_mtime_ns)
     return PreparedFiles(bytes=sizes, sha256=hashes)
 
 
@@ -79,11 +78,5 @@ def difference(file: Path, noted: RecordedSize, by_hash: bool = True) -> str | N
     status = file.stat()
     if status.st_size != noted.bytes:
         return f"{file} has {status.st_size:,} bytes, and had {noted.bytes:,}"
-    same = not by_hash or sha256(file, status.st_size, status.st_mtime_ns) == noted.sha256
+    same = not by_hash or text_lines.sha256_once(file, status.st_size, status.st_mtime_ns) == noted.sha256
     return None if same else f"{file} has changed"
-
-
-@functools.lru_cache(maxsize=256)
-def sha256(file: Path, _size: int, _modified: int) -> str:
-    """Return the hash of a file, computed once per process although each epoch of sharded data reopens its files."""
-    return text_lines.sha256(file)

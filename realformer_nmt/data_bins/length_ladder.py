@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 RUNGS = np.array([8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 160, 192, 256])
 NARROWEST = 0.75  # length of the shorter side, at least, as a share of the longer side's
+KEY = 1 << 16  # more than any length of a rung
 FILLER = -1  # index of a row that costs nothing: it has no target
 
 Lengths = NDArray[np.int64]
@@ -40,19 +41,19 @@ class LadderDataset(BaseWrapperDataset):
         max_tokens: int | None = None,
         max_sentences: int | None = None,
         required_batch_size_multiple: int = 1,
-    ) -> list[list[int]]:
+    ) -> list[Lengths]:
         """Cut indices into batches of as many rows per shape; the last one of a shape is filled if it is half full."""
         limits = (max_tokens, max_sentences, required_batch_size_multiple)
         shapes = padded_lengths(self.dataset.sizes[indices], self.rungs[self.rungs <= (max_tokens or np.inf)])
-        fits = shapes.any(1)
+        keys = shapes @ [KEY, 1]  # one number per shape, which sorts fast
+        order = np.argsort(keys, kind="stable")
+        kinds, starts = np.unique(keys[order], return_index=True)
+        groups = dict(zip(kinds.tolist(), np.split(indices[order], starts)[1:], strict=True))
+        longer = groups.pop(0, indices[:0])
         batches = [
-            batch
-            for shape in np.unique(shapes[fits], axis=0)
-            for batch in filled(indices[(shapes == shape).all(1)], rows_of(int(shape.max()), *limits))
+            batch for key, group in groups.items() for batch in filled(group, rows_of(max(divmod(key, KEY)), *limits))
         ]
-        number = len(np.unique(shapes[fits], axis=0))
-        logger.info(f"{fits.sum():,} pairs make {len(batches):,} batches of {number} shapes")
-        longer = indices[~fits]
+        logger.info(f"{len(indices) - len(longer):,} pairs make {len(batches):,} batches of {len(groups)} shapes")
         return batches + (self.dataset.batch_by_size(longer, *limits) if len(longer) or not batches else [])
 
     def collater(self, samples: list[Mapping[str, Any]]) -> Any:
@@ -85,8 +86,8 @@ def rows_of(length: int, max_tokens: int | None, max_sentences: int | None, mult
     return rows - rows % multiple if rows >= multiple else rows
 
 
-def filled(indices: Lengths, rows: int) -> Iterator[list[int]]:
+def filled(indices: Lengths, rows: int) -> Iterator[Lengths]:
     """Yield batches of as many rows, in order; the last one is filled if it is half full."""
     for start in range(0, len(indices), rows):
-        batch = indices[start : start + rows].tolist()
-        yield batch + [FILLER] * (rows - len(batch) if 2 * len(batch) >= rows else 0)
+        batch = indices[start : start + rows]
+        yield np.append(batch, np.full(rows - len(batch) if 2 * len(batch) >= rows else 0, FILLER))

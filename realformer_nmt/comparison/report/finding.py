@@ -29,7 +29,7 @@ def finding(results: Results) -> str:
     if all(row.states == [TOO_SHORT] * len(row.states) for row in rows):
         return too_short(results)
     clauses = [learning(rows), *leaders(results, rows)]
-    if all(len(row.states) == 1 for row in rows):
+    if all(len(row.cells or row.states) == 1 for row in rows):
         clauses.append(ONE_SEED)
     sentence = "; ".join(clauses)
     return f"{sentence[0].upper()}{sentence[1:]}."

@@ -121,7 +121,7 @@ def speed(curves: Curves) -> float | None:
 
 def run_of(state: CellState, subset: str) -> RunRecord | None:
     """Return a cell's scores on a subset; None if there are none, or if the cell's results are damaged."""
-    if state.state == DAMAGED:
+    if state.state == DAMAGED or (state.failed and state.damage):
         return None
     return state.run if subset == state.cell.subset else scored_run.read(replace(state.cell, subset=subset).scores)
 

@@ -51,6 +51,8 @@ class Process:
 
 
 def _run(argv: Sequence[str], output: str, environment: Mapping[str, str]) -> None:
+    import torch  # preloaded
+
     die_with_parent()
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -60,4 +62,6 @@ def _run(argv: Sequence[str], output: str, environment: Mapping[str, str]) -> No
             os.dup2(stream.fileno(), descriptor)
     os.environ.clear()
     os.environ.update(environment)
+    if (threads := environment.get("OMP_NUM_THREADS", "")).isdigit():
+        torch.set_num_threads(int(threads))  # the server has read its own variable
     sys.exit(main(argv))

@@ -17,6 +17,7 @@ from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.data_bins import subsets
 
 WINDOW = 5  # points of the curve
+BLOCK = 1 << 22  # tokens counted at a time, which are copied as 8 bytes each
 
 
 class Verdict(NamedTuple):
@@ -35,7 +36,10 @@ def unigram_entropy(data: Path, *pair: str) -> float:
     """Return H = -sum_w p(w) log2 p(w) over the training data's target tokens, each sentence's end included: the loss
     of a model that knows only frequencies."""
     tokens = subsets.tokens(data, "train", *pair)
-    share = np.bincount(tokens) / len(tokens)
+    counts = np.zeros(int(tokens.max()) + 1)
+    for at in range(0, len(tokens), BLOCK):
+        counts += np.bincount(tokens[at : at + BLOCK], minlength=len(counts))
+    share = counts / len(tokens)
     share = share[share > 0]
     return float(-(share * np.log2(share)).sum())
 

@@ -79,6 +79,8 @@ def test_who_learns_and_who_leads(sentence: str) -> None:
 def test_one_seed_shows_nothing_beyond_it() -> None:
     rows = [row("pre_ln", 18, 60, states="done"), row("admin", 18, 66, 0.001, best=True, states="done")]
     assert finding(results(*rows)) == f"Every family learns; at 18 layers admin leads beyond chance; {ONE_SEED}."
+    failed = replace(row("post_ln", 18, None, states="stuck stuck"), cells=["post_ln-18-s1"])  # at both rates tried
+    assert finding(results(*rows, failed)).endswith(f"; {ONE_SEED}.")
     more = [row("pre_ln", 18, 60), rows[1]]
     assert ONE_SEED not in finding(results(*more))
 

@@ -35,6 +35,14 @@ def test_output_is_appended_and_the_status_is_the_commands_own(tmp_path: Path, u
     assert "none.pt: no such file" in lines[-1]
 
 
+def test_torch_has_the_threads_of_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/__init__.py").write_text("import torch\n\nprint('threads', torch.get_num_threads())\n")
+    words = ["inspect", str(tmp_path / "none.pt"), "--user-dir", str(tmp_path / "own")]
+    assert status(Process(words, tmp_path / "log", {"OMP_NUM_THREADS": "3"})) == 1
+    assert "threads 3" in (tmp_path / "log").read_text()
+
+
 def test_a_process_that_is_ended_has_not_succeeded(tmp_path: Path) -> None:
     process = Process(["user-dir"], tmp_path / "log", {})
     process.end()
