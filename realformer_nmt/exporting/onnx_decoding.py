@@ -34,13 +34,12 @@ class OnnxTranslator:
         ended: list[tuple[float, list[int]]] = []
         for length in range(1, last + 1):
             scores, *grown = self.step.run(None, {"token": written[:, -1:], **memory, **state})
-            ends = np.arange(scores.shape[1]) == eos
-            scores[:, self.config["pad"]] = -np.inf
-            for tag in self.config["target_tag"] if length == 1 else ():
-                scores[:, np.arange(scores.shape[1]) != tag] = -np.inf  # every translation begins with it
-            scores[:, (ends == (length < last)) & (length in (1, last))] = -np.inf  # none ends at once; all in the end
+            scores[:, [self.config["pad"], *[eos] * (length == 1 < last)]] = -np.inf  # none ends at once
+            for word in self.config["target_tag"] if length == 1 < last else [eos] * (length == last):
+                scores[:, np.arange(scores.shape[1]) != word] = -np.inf  # all begin with the tag, and end at last
             sums = totals[:, None] + scores
-            rows, words = np.unravel_index(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam], sums.shape)
+            best = np.sort(np.argpartition(-sums, 2 * beam, axis=None)[: 2 * beam])
+            rows, words = np.unravel_index(best[np.argsort(-sums.flat[best], kind="stable")], sums.shape)
             for row in rows[:beam][(words[:beam] == eos) & np.isfinite(sums[rows[:beam], eos])]:
                 ended.append((float(sums[row, eos]) / length**penalty, written[row, 1:].tolist()))
             rest = (words != eos).nonzero()[0][:beam]

@@ -5,7 +5,9 @@ import logging
 import warnings
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import onnx
 import torch
 from onnxruntime.quantization import quantize_dynamic
 
@@ -20,11 +22,15 @@ ENCODER, STEP = "encoder.onnx", "step.onnx"
 def write(source: LoadedRun, folder: Path, precision: str) -> None:
     model = traceable(source.model)
     encoder = reading(model)
-    save(encoder, folder / ENCODER)
-    save(writing(model, encoder), folder / STEP)
-    if precision == "int8":
-        for name in (ENCODER, STEP):
-            quantise(folder / name)
+    for graph, name in ((encoder, ENCODER), (writing(model, encoder), STEP)):
+        with TemporaryDirectory(dir=folder) as part:
+            exported, file = Path(part, name), folder / name
+            save(graph, exported)
+            large = len(list(exported.parent.iterdir())) > 1  # above 2 GB torch writes a file per tensor
+            if precision == "int8":
+                quantise(exported, file, large)
+            else:
+                onnx.save_model(onnx.load(exported), file, save_as_external_data=large, location=f"{name}.data")
     source.copy_program(onnx_decoding, folder)
 
 
@@ -46,10 +52,10 @@ def save(graph: Graph, file: Path) -> None:
         )
 
 
-def quantise(file: Path) -> None:
+def quantise(exported: Path, file: Path, large: bool) -> None:
     """Quantise the weights of products, with a scale per column; activations are quantised dynamically."""
     logging.disable(logging.WARNING)  # it advises to fold constants, which torch does already
     try:
-        quantize_dynamic(str(file), str(file), per_channel=True, reduce_range=True)
+        quantize_dynamic(exported, file, per_channel=True, reduce_range=True, use_external_data_format=large)
     finally:
         logging.disable(logging.NOTSET)

@@ -16,9 +16,9 @@ from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import Preset
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
-HINT = "give a complete folder, as `save_pretrained` of transformers writes it"
+HINT = "copy it from the model's folder on the hub"
 FORMATS = ("model*.safetensors", "pytorch_model*.bin", "*.pt")  # a large model is in several files
-LICENCE = re.compile(r"\A---\n(?:(?!---).*\n)*?license:[ \t]*([\w.+-]+)", re.ASCII)
+LICENCE = re.compile(r"\A---\n(?:(?!---).*\n)*?license:[ \t]*(?:\n[ \t]*-[ \t]+)?[\"']?([\w.+-]+)", re.ASCII)
 
 
 class ModelType(Struct, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from realformer_nmt.corpora.preparing import encode_subwords
 from realformer_nmt.corpora.read_segments import Block
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.exporting.importing.hub_folder import LICENCE
 from realformer_nmt.kernels import precision
 from realformer_nmt.serving import translator
 
@@ -233,6 +234,7 @@ def test_another_model_is_refused_by_name(
 
 def test_the_card_has_the_source_and_its_licence(hub: Callable[..., Path], tmp_path: Path) -> None:
     run = imported(hub("shared"), tmp_path / "run", "--source", "eng")
+    assert all(re.search(LICENCE, f"---\nlicense:{word}\n---\n") for word in (" mit", ' "mit"', "\n- mit"))
     assert "license: cc-by-4.0\n" in (run / "README.md").read_text()
     record = json.loads((run / "import.json").read_text())["made_from"]
     assert record["settings"] == {"model": "marian_shared", "licence": "cc-by-4.0"}
