@@ -95,14 +95,13 @@ def average(paths: Sequence[Path]) -> Checkpoint:
 
     Two models are in memory, whatever the number of paths: the sum in fp64, and the one that is being added.
     """
-    first = checkpoint_fields.load(paths[0])
-    expected, ties = signature(first), tied(first["model"])
-    del first
     sums: dict[str, Tensor] = {}
     newest: Checkpoint = {}
     members: list[SourceCheckpoint] = []
     for path in paths:
         state = checkpoint_fields.load(path)
+        if not members:
+            expected, ties = signature(state), tied(state["model"])
         check_same_model(paths[0], expected, path, signature(state))
         add(sums, state.pop("model"), path)
         state.pop("last_optimizer_state", None)

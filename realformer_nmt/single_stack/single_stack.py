@@ -32,10 +32,12 @@ class DecoderAlone(ProfiledModel, FairseqLanguageModel):
         model.decoding_precision = cfg.decoding_precision
         return model
 
-    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, **options: Any) -> DecoderOut:
+    def forward(
+        self, src_tokens: Tensor, src_lengths: Tensor | None = None, features_only: bool = False, **options: Any
+    ) -> DecoderOut:
         del src_lengths  # as in the encoder
         self.profile_once(lambda: self.decoder(src_tokens, features_only=True, mask_padding=True))
-        output: DecoderOut = self.decoder(src_tokens, **options)
+        output: DecoderOut = self.decoder(src_tokens, features_only=features_only, **options)
         return output
 
 

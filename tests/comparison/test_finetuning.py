@@ -59,31 +59,27 @@ GRIDS = {
 
 
 @pytest.fixture(scope="module")
-def corpus(once: Once, user_dir: Path) -> Path:
-    return text_comparisons.corpus(once, user_dir)
-
-
-@pytest.fixture(scope="module")
-def data(corpus: Path, once: Once) -> dict[str, Path]:
+def data(text_corpus: Path, once: Once) -> dict[str, Path]:
     """Data of each grid; the number of a sentence is how often it has an a or a b."""
 
     def write(folder: Path) -> None:
-        (folder / "input0").symlink_to(corpus / "input0")
+        (folder / "input0").symlink_to(text_corpus / "input0")
         (folder / "label").mkdir()
         for split in ("train", "valid"):
-            lines = (corpus / f"{split}.text").read_text().splitlines()
+            lines = (text_corpus / f"{split}.text").read_text().splitlines()
             (folder / "label" / f"{split}.label").write_text(
                 "".join(f"{len(re.findall('[ab]', line))}\n" for line in lines)
             )
 
     numbers = once("sentences_with_numbers", write)
-    return {"classes": corpus, "numbers": numbers, "questions": corpus / "questions", "spans": corpus / "input0"}
+    inner = {"questions": text_corpus / "questions", "spans": text_corpus / "input0"}
+    return {"classes": text_corpus, "numbers": numbers, **inner}
 
 
 @pytest.fixture(scope="module")
-def root(once: Once, corpus: Path, data: dict[str, Path]) -> Path:
+def root(once: Once, text_corpus: Path, data: dict[str, Path]) -> Path:
     """Folder with a grid and a folder of each comparison: seven cells, each from its training to its scores."""
-    masked = text_comparisons.compared(once, corpus / "input0") / "masked_lm"
+    masked = text_comparisons.compared(once, text_corpus / "input0") / "masked_lm"
 
     def compare(folder: Path) -> None:
         (folder / "masked").symlink_to(masked)

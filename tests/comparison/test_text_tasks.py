@@ -22,14 +22,9 @@ from realformer_nmt.comparison.results import summary
 
 
 @pytest.fixture(scope="module")
-def data(once: Once, user_dir: Path) -> Path:
-    return text_comparisons.corpus(once, user_dir) / "input0"
-
-
-@pytest.fixture(scope="module")
-def compared(once: Once, data: Path) -> Path:
+def compared(once: Once, text_corpus: Path) -> Path:
     """Folder with a grid and a folder of each task."""
-    return text_comparisons.compared(once, data)
+    return text_comparisons.compared(once, text_corpus / "input0")
 
 
 @pytest.fixture
@@ -75,7 +70,7 @@ def test_differences_are_of_the_sequences_both_models_were_measured_on(compared:
     assert record["test"]["metric"] == "masked_accuracy"
 
 
-def test_a_model_of_another_seed_is_asked_for_the_same_words(compared: Path, data: Path, tmp_path: Path) -> None:
+def test_a_model_of_another_seed_is_asked_for_the_same_words(compared: Path, text_corpus: Path, tmp_path: Path) -> None:
     folder, run = run_of(compared, "masked_lm", "pre_ln-1-s1")
     state = torch.load(folder / "average.pt", weights_only=False)  # our own
     state["cfg"]["common"]["seed"] = state["cfg"]["task"]["seed"] = 2
@@ -83,7 +78,7 @@ def test_a_model_of_another_seed_is_asked_for_the_same_words(compared: Path, dat
 
     def targets(*more: object) -> str:
         output = tmp_path / f"{len(more)}.json"
-        words = ("--data", data, "--subset", "valid", "--cpu", "--output", output, *more)
+        words = ("--data", text_corpus / "input0", "--subset", "valid", "--cpu", "--output", output, *more)
         done = realformer_nmt("evaluate", tmp_path / "of_2.pt", *words)
         assert done.returncode == 0, done.stderr
         return str(json.loads(output.read_text())["targets"])
@@ -101,13 +96,13 @@ def test_masked_words_that_are_others_are_not_compared(compared: Path, tmp_path:
 
 
 def test_a_text_without_a_masked_word_has_no_score(
-    compared: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    compared: Path, text_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, _ = run_of(compared, "masked_lm", "pre_ln-1-s1")
     state = checkpoint_utils.load_checkpoint_to_cpu(str(folder / "average.pt"))
     state["cfg"]["task"]["seed"] = 2  # by which one word alone is not masked
     torch.save(state, tmp_path / "model.pt")
-    (tmp_path / "dict.txt").write_bytes((data / "dict.txt").read_bytes())
+    (tmp_path / "dict.txt").write_bytes((text_corpus / "input0/dict.txt").read_bytes())
     builder = indexed_dataset.make_builder(str(tmp_path / "test.bin"), impl="mmap", vocab_size=12)
     builder.add_item(torch.tensor([4, 2]))
     builder.finalize(str(tmp_path / "test.idx"))
@@ -127,13 +122,13 @@ def test_the_report_is_of_this_tasks_metrics(compared: Path) -> None:
 
 
 def test_a_cell_whose_rows_were_edited_or_removed_is_not_believed(
-    root: Path, data: Path, capsys: pytest.CaptureFixture[str]
+    root: Path, text_corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folders = [run_of(root, "masked_lm", f"{name}-1-s1")[0] for name in ("post_ln", "pre_ln")]
     tables = [folder / "run-valid.sequences.tsv" for folder in folders]
     tables[0].write_bytes(tables[0].read_bytes().replace(b"\t", b"0\t", 1))
     tables[1].unlink()
-    arguments = [*map(str, words(root, "masked_lm", data))]
+    arguments = [*map(str, words(root, "masked_lm", text_corpus / "input0"))]
     assert main(["compare", *arguments, "--status"]) == 0
     output = capsys.readouterr().out
     assert re.search(r"post_ln-1-s1 +damaged .* run-valid\.sequences\.tsv has changed since it was written", output)
@@ -145,12 +140,12 @@ def test_a_cell_whose_rows_were_edited_or_removed_is_not_believed(
 
 
 def test_models_for_long_texts_are_a_kind_of_masked_ones(
-    compared: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    compared: Path, text_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A pattern has no parameters."""
     _, run = run_of(compared, "masked_lm", "pre_ln-1-s1")
     (tmp_path / "masked_lm.toml").write_text('kind = "etc"\n' + (compared / "masked_lm.toml").read_text())
-    assert main(["compare", *map(str, words(tmp_path, "masked_lm", data, "--plan"))]) == 0
+    assert main(["compare", *map(str, words(tmp_path, "masked_lm", text_corpus / "input0", "--plan"))]) == 0
     output = capsys.readouterr().out
     assert re.search(rf"pre_ln-1-s1 +waiting +{run['parameters']:,} ", output)
     assert "--arch pre_ln --kind etc" in output
@@ -171,11 +166,11 @@ def test_models_for_long_texts_are_a_kind_of_masked_ones(
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_what_is_not_for_this_task_is_refused_in_one_line(
-    grid: dict[str, str], message: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    grid: dict[str, str], message: str, text_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = {"task": '"masked_lm"', "families": '["pre_ln"]', "layers": '["1"]', "protocol": '"small_bert"', **grid}
     (tmp_path / "masked_lm.toml").write_text("".join(f"{name} = {value}\n" for name, value in table.items()))
-    assert main(["compare", *map(str, words(tmp_path, "masked_lm", data))]) == 1
+    assert main(["compare", *map(str, words(tmp_path, "masked_lm", text_corpus / "input0"))]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert not (tmp_path / "masked_lm" / "cells").exists()

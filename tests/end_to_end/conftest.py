@@ -22,7 +22,6 @@ from programs.runs import (
     average,
     family_options,
 )
-from texts import text_corpora
 
 Once = Callable[[str, Callable[[Path], None]], Path]
 
@@ -54,12 +53,6 @@ def reversals(once: Once, text: Path) -> Path:
         said(command("preprocess", *languages, *texts, "--destdir", folder), folder)
 
     return once("reversals", binarise)
-
-
-@pytest.fixture(scope="session")
-def text_corpus(once: Once, user_dir: Path) -> Path:
-    """Data-bins of one text: input0, its label, and questions."""
-    return once("text_corpus", lambda folder: text_corpora.write(folder, user_dir))
 
 
 @pytest.fixture(scope="session")

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 from fairseq.logging import progress_bar
 from msgspec.structs import replace
+from programs import argv
 from recipe_scripts.printed import dry_run, flags, train_options
 
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.cli import main
 from realformer_nmt.corpora import manifest
 from realformer_nmt.protocols.command import Machines, precision_of
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.running.training_run import Training
+from realformer_nmt.protocols.train import TrainRequest
 
 
 def finished(training: Training) -> TrainRecord:
@@ -109,6 +112,12 @@ def test_the_end_of_the_schedule_is_not_counted_where_it_is_known(tmp_path: Path
     assert "total-num-update" not in flags(words)  # the schedule ends with the training
 
 
+def test_a_schedule_without_updates_of_warm_up_is_trained(tmp_path: Path, toy_corpus: Path) -> None:
+    without = ["--without", "warmup-updates", "--without", "warmup-init-lr"]
+    options = ["--gpus", 0, *without, "--", "--lr-scheduler", "manual"]
+    PlannedTraining(argv.read(TrainRequest, *train_options(tmp_path, *options, data=toy_corpus))).check_warm_up()
+
+
 @pytest.mark.parametrize(
     ("of_protocol", "of_user"),
     [
@@ -126,7 +135,7 @@ def test_the_end_of_the_schedule_is_counted_later_in_the_same_batches(
     file = tmp_path / "own.toml"
     file.write_text(f'base = "small"\n[train]\n{of_protocol}\nwarmup-updates = 2\n')
     short = ["--protocol", file, "--tokens-a-step", 500, "--max-tokens", 250, "--gpus", 0, "--epochs", 3]
-    options = [*short, "--arch", "synthesizer_random", "--", "--dropout", 0.3, *of_user]
+    options = [*short, "--arch", "synthesizer_random", "--", "--label-smoothing", 0.2, *of_user]
     counted = flags(dry_run(capsys, *train_options(tmp_path, *options, data=toy_corpus)))["total-num-update"]
     words = dry_run(capsys, *train_options(tmp_path, *options))
     (later,) = [word for word in words if word.startswith("$(realformer-nmt updates")]

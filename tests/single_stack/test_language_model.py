@@ -15,6 +15,7 @@ from tiny_models.tiny import PAD, PREVIOUS, SIZE, dictionary, task
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.single_stack.language_model import LanguageModel
+from realformer_nmt.training.fused_loss import _projects_plainly
 
 DECODER = {name: size for name, size in SIZE.items() if name.startswith("decoder_")}
 WANTED = torch.cat([PREVIOUS[:, 1:], torch.full((3, 1), PAD)], 1)
@@ -52,6 +53,9 @@ def test_logits_loss_and_gradients_are_stocks(family: str, before: bool, shared:
     )
     logits, stock_logits = (model.eval()(PREVIOUS)[0][PREVIOUS.ne(PAD)] for model in (package_model, stock_model))
     torch.testing.assert_close(logits, stock_logits, rtol=0, atol=1e-5)
+    features, _ = package_model(PREVIOUS, features_only=True)  # of which the fused loss makes logits in chunks
+    assert _projects_plainly(package_model)
+    assert torch.equal(package_model.decoder.output_projection(features), package_model(PREVIOUS)[0])
 
 
 @pytest.mark.parametrize(("settings", "longest"), [({}, 12), ({"max_target_positions": 30}, 30)])

@@ -13,9 +13,10 @@ from realformer_nmt.protocols.command import Substitution
 from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.train import TrainRequest
 
-OF_BATCHES = (  # flags of a protocol that change the number of batches
+COUNTED = (  # flags of a protocol that change the number of batches, or have flags of their own
     *("batch-size", "required-seq-len-multiple", "skip-remainder-batch", "num-batch-buckets"),
     *("max-source-positions", "max-target-positions", "truncate-source", "upsample-primary"),
+    *("criterion", "optimizer", "lr-scheduler"),
 )
 
 
@@ -59,8 +60,7 @@ class PlannedTraining:
 
     def check_warm_up(self) -> None:
         """Refuse a linear schedule that would end before its warm-up does."""
-        warm_up = self.options.warmup_updates
-        if self._ends_with_training() and self.length.updates <= warm_up:
+        if self._ends_with_training() and self.length.updates <= (warm_up := self.options.warmup_updates):
             raise UserError(
                 f"{self.length.updates} updates end within the warm-up of {warm_up}: train longer, pass a smaller "
                 "--tokens-a-step, or a shorter warm-up: -- --warmup-updates N"
@@ -89,7 +89,7 @@ class PlannedTraining:
         counting += ["--gpus", str(self.machines.ranks), "--epochs", str(options.max_epoch)]
         if self.request.user_dir:
             counting += for_fairseq(self.request.user_dir)
-        batches = {name: value for name, value in self.protocol.train.items() if name in OF_BATCHES}
+        batches = {name: value for name, value in self.protocol.train.items() if name in COUNTED}
         room = updates.table_length(options)
         if room:  # longer sentences are left out
             batches |= {"score-source": options.score_source, "score-length": room}

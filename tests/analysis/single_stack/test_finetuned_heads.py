@@ -5,8 +5,6 @@ from pathlib import Path
 import pytest
 import torch
 from fairseq import checkpoint_utils
-from fixture_types import Once
-from grids import text_comparisons
 from msgspec import to_builtins
 from texts.text_corpora import PLACED, SENTENCES
 from tiny_models import saved
@@ -27,14 +25,13 @@ KINDS = {
 
 
 @pytest.fixture(params=KINDS)
-def model_and_data(request: pytest.FixtureRequest, once: Once, user_dir: Path, tmp_path: Path) -> tuple[Path, Path]:
+def model_and_data(request: pytest.FixtureRequest, text_corpus: Path, tmp_path: Path) -> tuple[Path, Path]:
     """A model that nobody trained, and its data."""
-    corpus = text_comparisons.corpus(once, user_dir)
     numbers = tmp_path / "numbers"
     (numbers / "label").mkdir(parents=True)
-    (numbers / "input0").symlink_to(corpus / "input0")
+    (numbers / "input0").symlink_to(text_corpus / "input0")
     (numbers / "label" / "valid.label").write_text("".join(f"{place % 7}.5\n" for place in range(60)))
-    data = {"classes": corpus, "numbers": numbers, "questions": corpus / "questions"}[request.param]
+    data = {"classes": text_corpus, "numbers": numbers, "questions": text_corpus / "questions"}[request.param]
     flags = map(str, KINDS[request.param])
     state = saved.state(data, *flags, arch="realformer_bert_tiny", size=("--attention-dropout", "0"))
     return saved.save(tmp_path / "model.pt", state), data

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from fixture_types import Once
 from programs.program import realformer_nmt
-from texts import text_corpora
 
 GRID = """
 task = "{task}"
@@ -33,10 +32,6 @@ max-tokens = 400
 """
 MASKED = {"task": "masked_lm", "families": ["post_ln", "pre_ln"], "protocol": "small_bert", "side": "encoder"}
 LANGUAGE = {"task": "language_modeling", "families": ["pre_ln"], "protocol": "small_lm", "side": "decoder"}
-
-
-def corpus(once: Once, user_dir: Path) -> Path:
-    return once("text_corpus", lambda folder: text_corpora.write(folder, user_dir))
 
 
 def compared(once: Once, data: Path) -> Path:

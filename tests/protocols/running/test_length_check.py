@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fixture_types import Once
-from grids import text_comparisons
 from texts.text_corpora import MASKED, PLACED, SENTENCES
 
 from realformer_nmt.common.errors import UserError
@@ -19,14 +17,13 @@ TASKS = {
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_what_validation_would_end_at_is_counted(task: str, once: Once, user_dir: Path) -> None:
+def test_what_validation_would_end_at_is_counted(task: str, text_corpus: Path) -> None:
     """<s> before each line and </s> after it are read, too."""
-    corpus = text_comparisons.corpus(once, user_dir)
     data, limit, task_options = TASKS[task]
-    tokens = [len(line.split()) + 2 for line in (corpus / "valid.text").read_text().splitlines()]
+    tokens = [len(line.split()) + 2 for line in (text_corpus / "valid.text").read_text().splitlines()]
     long = [place for place, number in enumerate(tokens, 1) if number > 7]
     message = f"{len(long)} of valid are too long, such as number {long[0]} with {tokens[long[0] - 1]} tokens; allowed"
-    words = [str(corpus / data), *map(str, (*OPTIONS, *task_options))]
+    words = [str(text_corpus / data), *map(str, (*OPTIONS, *task_options))]
     for flag in (limit, "--max-tokens-valid"):
         with pytest.raises(UserError, match=message):
             check([*words, flag, "7"])
