@@ -16,7 +16,7 @@ from realformer_nmt.model.config import SIDES
 from realformer_nmt.model.presets import Preset
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
-HINT = "copy it from the model's folder on the hub"
+HINT = "copy what is missing from the model's folder on the hub"
 FORMATS = ("model*.safetensors", "pytorch_model*.bin", "*.pt")  # a large model is in several files
 LICENCE = re.compile(r"\A---\n(?:(?!---).*\n)*?license:[ \t]*(?:\n[ \t]*-[ \t]+)?[\"']?([\w.+-]+)", re.ASCII)
 

@@ -44,8 +44,8 @@ Its licence there: {licence}. It holds for this folder, and for what is trained 
 
 ```bash
 realformer-nmt translate RUN{translated} --input text.{source} --output translation
-realformer-nmt prepare --like RUN{prepared} --train new.{source} new.{target} --held-out 100 --folder data
-realformer-nmt train --data data/data-bin --from RUN --arch {arch} --layers {layers} --protocol RUN/{protocol} \\
+realformer-nmt prepare --like RUN{prepared} --train new.{source} new.{target} --held-out 100 --folder data-new
+realformer-nmt train --data data-new/data-bin --from RUN --arch {arch} --layers {layers} --protocol RUN/{protocol} \\
     --folder tuned
 ```
 """
