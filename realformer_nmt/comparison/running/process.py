@@ -62,6 +62,6 @@ def _run(argv: Sequence[str], output: str, environment: Mapping[str, str]) -> No
             os.dup2(stream.fileno(), descriptor)
     os.environ.clear()
     os.environ.update(environment)
-    if (threads := environment.get("OMP_NUM_THREADS", "")).isdigit():
+    if (threads := environment.get("OMP_NUM_THREADS", "")).isdecimal() and int(threads):
         torch.set_num_threads(int(threads))  # the server has read its own variable
     sys.exit(main(argv))

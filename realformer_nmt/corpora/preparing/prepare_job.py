@@ -134,8 +134,9 @@ def job(request: PrepareRequest) -> PrepareJob:
     reference = like.read(request, request.like)
     completed = like.filled(request, reference)
     record = reference.record
-    protocol = replace(record.cleaning().protocol, normalise_test=True)  # own files are
-    return replace(build_job(completed, protocol, record.subwords), like=reference)
+    protocol = record.cleaning().protocol
+    clean = protocol.normalise_test or record.corpus in shipped()  # these leave their own test set alone
+    return replace(build_job(completed, replace(protocol, normalise_test=clean), record.subwords), like=reference)
 
 
 def build_job(

@@ -35,7 +35,7 @@ def find(model: str) -> ModelFiles:
     """Return the files of the model that --comet names; a model of the hub is downloaded once."""
     path = Path(model)
     if path.exists():
-        folder = path.absolute().parents[1] if path.is_file() else path
+        folder = (path.parent / "..").resolve() if path.is_file() else path  # files in the hub's cache are links
         files = ModelFiles(folder.resolve().name, folder, path if path.is_file() else folder / CHECKPOINT)
     elif path.is_absolute() or len(path.parts) != 2 or path.parts[0] == "..":
         raise UserError(f"--comet {model}: no such file; {LAYOUT}")

@@ -22,8 +22,8 @@ from realformer_nmt.tasks import TRANSLATION, task_named
 
 def check_possible(request: TranslateRequest) -> None:
     selection.check_distinct(request.checkpoints)
-    if any(os.pathsep in str(path) for path in request.checkpoints):
-        raise UserError(f"{request.checkpoints[0]}: fairseq splits paths at {os.pathsep}: rename the folder")
+    for path in filter(lambda path: os.pathsep in str(path), request.checkpoints):
+        raise UserError(f"{path}: fairseq splits paths at {os.pathsep}: rename the folder")
     check_length_limit(request.max_len_a, request.max_len_b)
     if request.validate and len(request.checkpoints) > 1:
         raise UserError("--validate is for one model: give one checkpoint, or leave the option out")

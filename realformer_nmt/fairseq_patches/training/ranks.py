@@ -174,7 +174,8 @@ def leave_out_missing_batches(original: Original, trainer: Any, samples: list[An
 
     fairseq then counts none of that rank's other batches of `--update-freq`, but adds their gradients (trainer.py).
     """
-    batches = samples if trainer.is_fsdp else [batch for batch in samples if batch] or samples[:1]
+    together = trainer.is_fsdp or getattr(trainer.cfg.model, "base_layers", 0)  # ranks compute each batch together
+    batches = samples if together else [batch for batch in samples if batch] or samples[:1]
     return original(trainer, batches, raise_oom)
 
 

@@ -65,8 +65,10 @@ def test_subwords_and_dictionaries_are_the_first_ones(first: Path) -> None:
         assert joined == [line.replace(" ", "") for line in expected]
 
 
-def test_own_test_sets_are_normalised_unlike_the_corpus_ones(first: Path) -> None:
+def test_own_test_sets_are_normalised_unlike_the_corpus_ones(first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     request = argv.read(PrepareRequest, "--folder", "new", "--like", first / "made", *write(first / "third", 9, 7))
+    assert not prepare_job.job(request).plan.protocol.normalise_test
+    monkeypatch.setattr(prepare_job, "shipped", lambda: ["own files"])
     assert prepare_job.job(request).plan.protocol.normalise_test
 
 
