@@ -96,12 +96,12 @@ def test_resuming(torchrun: Path, train: Train, tmp_path: Path) -> None:
     assert difference(tmp_path / "rank0of2.pt", tmp_path / "rank1of2.pt") == 0
 
 
-@pytest.mark.parametrize(("fsdp", "layers", "left"), [(False, 0, 1), (True, 0, 2), (False, 1, 2)])
-def test_missing_batches_are_left_out_unless_a_rank_has_no_other(fsdp: bool, layers: int, left: int) -> None:
+@pytest.mark.parametrize(("fsdp", "layers", "number"), [(False, 0, 1), (True, 0, 2), (False, 1, 2)])
+def test_missing_batches_are_left_out_unless_a_rank_has_no_other(fsdp: bool, layers: int, number: int) -> None:
     trainer = Namespace(is_fsdp=fsdp, cfg=Namespace(model=Namespace(base_layers=layers)))
     train_step = inspect.unwrap(ranks.leave_out_missing_batches)
     batches = [train_step(lambda _, samples, __: samples, trainer, samples) for samples in ([{"id": 1}, []], [[]])]
-    assert batches == [[{"id": 1}, []][:left], [[]]]
+    assert batches == [[{"id": 1}, []][:number], [[]]]
 
 
 def test_refusing_a_checkpoint_ends_all_ranks(train: Train, tmp_path: Path) -> None:
