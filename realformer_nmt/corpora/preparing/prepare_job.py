@@ -45,8 +45,8 @@ class PrepareJob:
     @property
     def published(self) -> str | None:
         """Name of the corpus in the table of published figures, unless options change the text of its test set."""
-        protocol, shipped = self.plan.protocol, self.corpus.protocol if self.corpus else None
-        same = shipped and (protocol.lowercase, protocol.normalise_test) == (shipped.lowercase, shipped.normalise_test)
+        protocol, default = self.plan.protocol, self.corpus.protocol if self.corpus else None
+        same = default and (protocol.lowercase, protocol.normalise_test) == (default.lowercase, default.normalise_test)
         return self.corpus.published if self.corpus and same else None
 
     def parts(self, members: Mapping[Member, Path]) -> Mapping[str, tuple[Files, ...]]:
