@@ -1,46 +1,46 @@
 """The page about trainings on Debian's translations has the figures of their records."""
 
-from typing import Any
-
-import pytest
 from figures.pages import record, row, says, table
 
-PAGE = "docs/results/debian_en_de/README.md"
-UNDER = {"epoch": "\n", "short": "## A third of an epoch"}  # of each record, what stands above its table
-EPOCH = record("debian_en_de/epoch")
+PAGE, RECIPE = "docs/results/debian_en_de/README.md", "recipes/debian_en_de/README.md"
+CELLS = {
+    (int(cell["depth"]), cell["family"], cell["axes"]["lr"]): cell
+    for name in ("epoch", "rates")
+    for cell in record(f"debian_en_de/{name}")["cells"]
+    if cell["state"] == "done"
+}
 
 
-def trained(results: dict[str, Any]) -> list[dict[str, Any]]:
-    return [cell for cell in results["cells"] if cell["state"] in ("done", "stuck")]
+def score(layers: int, family: str, rate: float, metric: str = "bleu") -> float:
+    return round(CELLS[layers, family, rate]["scores"][metric]["score"], 2)
 
 
-@pytest.mark.parametrize("name", UNDER)
-def test_what_is_trained(name: str) -> None:
-    lines = []
-    for cell in trained(record(f"debian_en_de/{name}")):
-        scores = [f"{cell['scores'][metric]['score']:.2f}" for metric in ("bleu", "valid_loss") if cell["scores"]]
-        speed, hours = f"{cell['tokens_a_second']:,.0f}", f"{cell['hours']:.1f}"
-        lines.append(row(f"`{cell['family']}`", cell["depth"], *(scores or [cell["state"], ""]), speed, hours))
-    assert table(PAGE, UNDER[name]) == lines
+def test_both_tables() -> None:
+    trained, losses = [], []
+    for place, cell in sorted(CELLS.items()):
+        layers, family, rate = place
+        names = f"`{family}`", layers, f"{rate:.0e}".replace("e-0", "e-")
+        scores = [f"{score(*place, metric):.2f}" for metric in ("bleu", "valid_loss")]
+        trained.append(row(*names, *scores, f"{cell['tokens_a_second']:,.0f}", f"{cell['hours']:.1f}"))
+        losses.append(row(*names, *(f"{loss:.2f}" for loss in cell["curves"]["valid"]["nll_loss"])))
+    assert table(PAGE) == trained
+    assert table(PAGE, "| family | layers | rate | 1,000") == losses
 
 
-def test_losses_on_the_way() -> None:
-    lines = []
-    for cell in trained(EPOCH):
-        losses = cell["curves"]["valid"]["nll_loss"]
-        lines.append(row(f"`{cell['family']}`", cell["depth"], *(f"{loss:.2f}" for loss in losses)))
-    assert table(PAGE, "| family | layers | 1,000") == lines
-
-
-def test_what_depth_reaches() -> None:
-    *pre_ln, realformer = trained(EPOCH)
-    bleu = [cell["scores"]["bleu"]["score"] for cell in pre_ln]
-    says("recipes/debian_en_de/README.md", "has {:.2f} BLEU with 6 layers and {:.2f} with 18".format(*bleu))
-    words, (train, valid) = realformer["unigram_entropy"], (realformer["curves"][of] for of in ("train", "valid"))
-    assert min(valid["nll_loss"]) > words
-    says(PAGE, f"frequencies ({words:.2f} bits)", f"loss falls to {train['nll_loss'][-1]:.2f} bits.")
-
-
-def test_what_looks_at_the_source() -> None:
-    pre_ln, realformer = (model["entropy"]["encoder-decoder"] for model in record("debian_en_de/claims")["trained"])
-    says(PAGE, f"the entropy of encoder-decoder attention is {realformer:.2f} bits (Pre-LN: {pre_ln:.2f}).")
+def test_what_the_pages_say() -> None:
+    pre_ln = [score(depth, "pre_ln", 2e-3) for depth in (6, 18)]
+    carried = [score(depth, "realformer", 1e-3) for depth in (6, 18)]
+    says(RECIPE, "Pre-LN has {:.2f} BLEU with 6 layers and {:.2f} with 18.".format(*pre_ln))
+    says(RECIPE, "1e-3, which grid.toml has: {:.2f} BLEU with 6 layers, {:.2f} with 18.".format(*carried))
+    bits = score(6, "realformer", 1e-3, "valid_loss") - score(6, "pre_ln", 2e-3, "valid_loss")
+    says(PAGE, f"{pre_ln[0] - carried[0]:.2f} BLEU less than Pre-LN with 6 layers, and {bits:.2f} bits more")
+    says(PAGE, f"At 2e-3 it has {score(6, 'realformer', 2e-3):.2f} BLEU with 6 layers.")
+    stuck = CELLS[18, "realformer", 2e-3]
+    assert min(stuck["curves"]["valid"]["nll_loss"]) > stuck["unigram_entropy"]
+    loss = stuck["curves"]["train"]["nll_loss"][-1]
+    says(PAGE, f"frequencies ({stuck['unigram_entropy']:.2f} bits)", f"loss falls to {loss:.2f} bits: dropout")
+    models = [model for name in ("claims", "claims_rates") for model in record(f"debian_en_de/{name}")["trained"]]
+    deep, fast, slow, shallow = (f"{model['entropy']['encoder-decoder']:.2f}" for model in models)
+    says(
+        PAGE, f"is {slow} bits at 1e-3", f"and {fast} at 2e-3", f"has {deep} bits, RealFormer with 6 layers {shallow}."
+    )
