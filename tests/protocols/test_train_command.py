@@ -113,9 +113,9 @@ def test_the_end_of_the_schedule_is_not_counted_where_it_is_known(tmp_path: Path
 
 
 def test_a_schedule_without_updates_of_warm_up_is_trained(tmp_path: Path, toy_corpus: Path) -> None:
-    without = ["--without", "warmup-updates", "--without", "warmup-init-lr"]
-    options = ["--gpus", 0, *without, "--", "--lr-scheduler", "manual"]
-    PlannedTraining(argv.read(TrainRequest, *train_options(tmp_path, *options, data=toy_corpus))).check_warm_up()
+    more = ["--gpus", 0, "--without", "warmup-updates", "--without", "warmup-init-lr", "--", "--lr-scheduler", "manual"]
+    planned = PlannedTraining(argv.read(TrainRequest, *train_options(tmp_path, *more, data=toy_corpus)))
+    assert [planned.check_warm_up(), planned.options.lr_scheduler] == [None, "manual"]
 
 
 @pytest.mark.parametrize(
