@@ -155,7 +155,7 @@ bench: install ## measure speed and memory beside stock fairseq
 
 bench-gpu: install ## measure on a GPU what docs/results/gpu_on_paper.md counts; say so where there is none
 	$(BIN)/python benchmarks/replayed.py docs/results/replayed.json
-	$(BIN)/python benchmarks/gpu.py --measured $(BENCH)
+	mkdir -p build && $(BIN)/python benchmarks/gpu.py --measured --json build/gpu_measured.json $(BENCH)
 
 reliability: install ## kill trainings, fill disks, lose ranks: 8 minutes as root; then run all cases
 	OMP_NUM_THREADS=1 $(BIN)/python -m reliability $(RELIABILITY)

@@ -18,7 +18,7 @@ VARIABLE = "REALFORMER_NMT_GRAPHS"  # 0 turns recording off in training, 1 on in
 
 @patch(Trainer, "__init__")
 def record_steps(original: Original, trainer: Any, *args: Any, **kwargs: Any) -> None:
-    """Record the step of each batch shape on a GPU, and replay it; two thirds of a step in fairseq are launches."""
+    """Record the step of each batch shape on a GPU: in fairseq two thirds of a step are launches from Python."""
     original(trainer, *args, **kwargs)
     trainer.task.recorded_steps = RecordedSteps(CudaRecorder()) if can_record(trainer) else None
 
