@@ -4,7 +4,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from msgspec import structs
 from rich.console import Console
@@ -62,7 +61,7 @@ def run(request: CompareRequest) -> int:
                 errors = train_and_score(request, comparison)
     states = tuning_choice.needed(grid, cell_state.read(comparison.cells))
     try:
-        write_report(comparison, states, request.folder, outside)
+        write_report(request, comparison, states, outside)
     except UserError as error:  # the errors of cells are said beside it
         raise UserError("; ".join([*errors, str(error)])) from error
     if not request.report:
@@ -71,14 +70,14 @@ def run(request: CompareRequest) -> int:
 
 
 def write_report(
-    comparison: Comparison, states: Sequence[CellState], folder: Path, outside: Sequence[OutsideText]
+    request: CompareRequest, comparison: Comparison, states: Sequence[CellState], outside: Sequence[OutsideText]
 ) -> None:
     """Gather the results of all cells, write results.json and the report, and print the table."""
     from realformer_nmt.comparison.report import document  # which imports matplotlib
 
-    grid, corpus = comparison.grid, comparison.corpus
+    grid, corpus, folder = comparison.grid, comparison.corpus, request.folder
     with expected(folder / "cells", AGAIN):
-        record = gather.gather(grid, corpus, states, ["realformer-nmt", *sys.argv[1:]])
+        record = gather.gather(grid, corpus, states, replace(request, report=False).command())
         scored = measured_cell.scored_cells(states, grid.subsets[0])
         rows = outside_rows.rows(outside, grid, corpus, scored, record.rows, comparison.gpus == 0)
         record = structs.replace(record, outside=rows)
@@ -159,6 +158,7 @@ def run_cell(request: CompareRequest, comparison: Comparison) -> int:
     """Run the cell that --cell names; it alone is locked, so that a comparison may run others meanwhile."""
     if comparison.corpus.missing(comparison.grid.shares):
         raise UserError("the corpus is not prepared: `compare` without --cell prepares it, and --plan shows how")
+    comparison.corpus.check_settings()
     renew_changed(request, comparison.states())
     errors = launch(request, comparison, comparison.selected)
     check_no_errors(comparison.states(), errors)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq.data import BaseWrapperDataset, LanguagePairDataset
+from fairseq.data import BaseWrapperDataset
 from numpy.typing import NDArray
 
 RUNGS = np.array([8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 160, 192, 256])
@@ -23,10 +23,6 @@ logger = logging.getLogger(__name__)
 
 class LadderDataset(BaseWrapperDataset):
     """Pairs of sentences in batches of few shapes; a pair longer than the last rung keeps its length."""
-
-    def __init__(self, dataset: LanguagePairDataset, rungs: int) -> None:
-        super().__init__(dataset)
-        self.rungs = RUNGS[:rungs]
 
     def __getitem__(self, index: int) -> Mapping[str, Any]:
         if index != FILLER:
@@ -44,7 +40,7 @@ class LadderDataset(BaseWrapperDataset):
     ) -> list[Lengths]:
         """Cut indices into batches of as many rows per shape; the last one of a shape is filled if it is half full."""
         limits = (max_tokens, max_sentences, required_batch_size_multiple)
-        shapes = padded_lengths(self.dataset.sizes[indices], self.rungs[self.rungs <= (max_tokens or np.inf)])
+        shapes = padded_lengths(self.dataset.sizes[indices], RUNGS[(max_tokens or np.inf) >= RUNGS])
         keys = shapes @ [KEY, 1]  # one number per shape, which sorts fast
         order = np.argsort(keys, kind="stable")
         kinds, starts = np.unique(keys[order], return_index=True)
@@ -62,7 +58,7 @@ class LadderDataset(BaseWrapperDataset):
         if not pairs:
             return self.dataset.collater(samples)
         sizes = self.dataset.sizes[[sample["id"] for sample in pairs]]
-        source, target = padded_lengths(sizes, self.rungs).max(0).tolist()
+        source, target = padded_lengths(sizes, RUNGS).max(0).tolist()
         batch = self.dataset.collater(samples, pad_to_length={"source": source, "target": target})
         return {**batch, "nsentences": len(pairs)}
 

@@ -15,6 +15,7 @@ from realformer_nmt.checkpoints import inspection, model_in_run, origins
 from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.checkpoint_fields import Options
+from realformer_nmt.checkpoints.run_files import CHECKPOINTS
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Origin
@@ -55,9 +56,14 @@ class LoadedRun(NamedTuple):
         return [files[name] for name in METHODS[self.corpus.subwords].marian_models if name in files]
 
     @property
+    def folder(self) -> Path:
+        """The run's folder: checkpoints lie in checkpoints/, and averages beside it."""
+        return self.path.parent.parent if self.path.parent.name == CHECKPOINTS else self.path.parent
+
+    @property
     def imported(self) -> Mapping[str, object]:
         """The model that `import` made the run from, and its licence; nothing for a model that was trained here."""
-        file = self.path.parent.parent / IMPORTED  # beside checkpoints/
+        file = self.folder / IMPORTED
         if not file.is_file():
             return {}
         return records.read(file, ConversionRecord, "`realformer-nmt import` writes it").made_from.settings

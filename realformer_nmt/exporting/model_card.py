@@ -75,7 +75,7 @@ print(model.generate(input_ids=torch.tensor([[7, 5, 2]])))
 
 
 def of(source: LoadedRun) -> str:
-    record = test_record(source, source.path.parent / SCORES)
+    record = test_record(source, source.folder / SCORES)
     languages = [_safe(language) for language in source.corpus.languages]
     licence = _safe(source.imported.get("licence") or "")
     use = WITH_TOKENIZER if source.tokenizer_models else WITHOUT_TOKENIZER

@@ -64,4 +64,4 @@ if __name__ == "__main__":
         if len(pieces) > (limit := model.config["longest_source"] - 1):
             sys.exit(f"a line of {len(pieces)} subwords is longer than the model's {limit}: split it into sentences")
         words = model.translate(pieces) if pieces else []
-        print(models[1].decode(words).replace("\n", " ") if models else " ".join(words), flush=True)
+        print(models[1].decode(words).translate({10: 32, 9601: 32}).strip() if models else " ".join(words), flush=True)

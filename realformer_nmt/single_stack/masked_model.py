@@ -114,7 +114,8 @@ class MaskedModel(ProfiledModel, RobertaModel):
     def build_model(cls, cfg: Any, task: Any) -> "MaskedModel":
         options: Any = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
         args = Namespace(**options)
-        choose("--pooler-activation-fn", args.pooler_activation_fn, dict.fromkeys(ACTIVATIONS))
+        for name in ("activation_fn", "pooler_activation_fn"):
+            choose(f"--{name.replace('_', '-')}", getattr(args, name), dict.fromkeys(ACTIVATIONS))
         base_architecture(args)  # adds the defaults that its heads read
         encoder = MaskedEncoder(args, task.source_dictionary)
         check_room(encoder.max_positions(), getattr(task.cfg, "tokens_per_sample", 0), "--max-positions")

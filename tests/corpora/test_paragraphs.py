@@ -16,6 +16,7 @@ CUT_BY_HAND = {  # | stands where a sentence ends
         "No. 5 is no.| No.| It cost 3.5.| Really?!| Yes...| ¿Qué?| And (of course.)| (So it is.)",
         "1. First item.| 2. Second item.",
         "first line|\nSecond line|\r\n\r\n\tthird line.| \n",
+        "see (a|\n) and b.",
     ],
     "fr": ["« Oui. »| Il est parti.| Vraiment ?| « Non », dit M. Dupont.| Oui !"],
     "hi": ["यह एक किताब है।| वह गया।"],

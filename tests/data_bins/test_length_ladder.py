@@ -43,13 +43,13 @@ def batches(ladder: LadderDataset, epoch: int = 1, **limits: Any) -> list[list[i
 
 @pytest.mark.parametrize("limits", [{}, {"max_sentences": 6}, {"max_tokens": None, "max_sentences": 6}])
 def test_every_pair_is_in_one_batch(limits: dict[str, Any]) -> None:
-    ladder = LadderDataset(pairs(3000), len(RUNGS))
+    ladder = LadderDataset(pairs(3000))
     indices = [index for batch in batches(ladder, **limits) for index in batch if index != FILLER]
     assert sorted(indices) == list(range(3000))
 
 
 def test_a_shape_has_one_number_of_rows_unless_a_batch_is_less_than_half_full() -> None:
-    ladder = LadderDataset(pairs(3000), len(RUNGS))
+    ladder = LadderDataset(pairs(3000))
     rows = defaultdict(list)
     for batch in batches(ladder):
         tokens = ladder.collater([ladder[index] for index in batch])
@@ -80,12 +80,12 @@ def test_few_shapes_and_little_padding() -> None:
 
 
 def test_the_same_epoch_is_cut_alike_and_another_one_is_not() -> None:
-    ladder = LadderDataset(pairs(500), len(RUNGS))
+    ladder = LadderDataset(pairs(500))
     assert batches(ladder) == batches(ladder) != batches(ladder, epoch=2)
 
 
 def test_shards_are_disjoint_and_an_epoch_resumes_in_its_middle() -> None:
-    ladder = LadderDataset(pairs(500), len(RUNGS))
+    ladder = LadderDataset(pairs(500))
     shards = [shard(ladder, index) for index in (0, 1)]
     whole = [ids(shard.next_epoch_itr()) for shard in shards]
     assert sorted(index for batches in whole for batch in batches for index in batch) == list(range(500))
@@ -110,7 +110,7 @@ def ids(samples: Any) -> list[list[int]]:
 @pytest.mark.parametrize("fillers", [1, 7])
 @pytest.mark.parametrize("model", ["pre_ln", "realformer", "stock"])
 def test_fillers_change_neither_loss_nor_gradients(model: str, fillers: int) -> None:
-    ladder = LadderDataset(pairs(5, longest=12), len(RUNGS))
+    ladder = LadderDataset(pairs(5, longest=12))
     samples = [ladder[index] for index in range(5)]
     plain, filled = (step(built(model), ladder.collater(samples + n * [ladder[FILLER]])) for n in (0, fillers))
     assert filled[0].isfinite()

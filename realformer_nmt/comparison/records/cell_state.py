@@ -125,8 +125,8 @@ class CellState:
             files = [self.cell.train.record]
             if isinstance(stage.request, ScoreRequest):
                 files.append(stage.request.translation / translation_record.RECORD)
-            hashes |= {file.name: sha256(file) for file in files if file.is_file()}
-            messages += belongs.foreign(stage.record, hashes) if stage.record.is_file() else []
+            digests = hashes | {file.name: sha256(file) for file in files if file.is_file()}
+            messages += belongs.foreign(stage.record, digests) if stage.record.is_file() else []
         return messages
 
     @functools.cached_property
@@ -150,9 +150,11 @@ class CellState:
 
     @property
     def is_finished(self) -> bool:
-        """Tell whether nothing is left to run: all stages are done, or the model failed and is recorded."""
+        """Tell whether nothing is left to run: it is trained and scored, or the model failed and is recorded."""
         failed = self.failed and self.cell.train.record.is_file()
-        return self.final and (failed or all(status.done for status in self.statuses.values()))
+        rest = {name: status for name, status in self.statuses.items() if not status.done}
+        may_be_removed = list(rest) == ["average"] and not rest["average"].differences
+        return self.final and (failed or not rest or may_be_removed)
 
     @property
     def evidence(self) -> str | None:

@@ -61,7 +61,7 @@ def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None
             folder=file.parent.name,
             cells=[cell.name for cell, _ in models],
             subset=str(record.made_from.settings["subset"]),
-            figures=sorted(name for name in record.outputs if name.endswith(".svg")),
+            figures=sorted(name for name in record.outputs if name.endswith(".svg") and (file.parent / name).is_file()),
             claims=list(supported(models)),
         )
 

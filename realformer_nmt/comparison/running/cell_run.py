@@ -95,7 +95,6 @@ def _attempt(
     cell: Cell, stage: CellStage[Any], environment: Mapping[str, str], entropy: float | None
 ) -> Generator[Progress, None, Verdict | int]:
     """Run a stage once; return its exit status, or the verdict on a model that is stopped early."""
-    cell.folder.mkdir(parents=True, exist_ok=True)
     (cell.checkpoints / DIVERGENCE).unlink(missing_ok=True)
     process = Process(stage.request.command()[1:], cell.folder / OUTPUT, {**os.environ, **environment})
     try:

@@ -20,14 +20,14 @@ def leave_lengths_as_they_are(original: Original, *args: Any, **options: Any) ->
 
 @patch(TranslationTask, "load_dataset")
 def train_on_few_shapes(original: Original, task: Any, split: str, *args: Any, **options: Any) -> None:
-    """Cut training batches by a ladder of N lengths for --num-batch-buckets N.
+    """Cut training batches by a ladder of 17 lengths for --num-batch-buckets, whatever number it has.
 
     fairseq takes its buckets as upper bounds, and their last batches are short: there are many shapes
     (data/data_utils_fast.pyx).
     """
     original(task, split, *args, **options)
     if task.cfg.num_batch_buckets and split == task.cfg.train_subset:
-        task.datasets[split] = LadderDataset(task.datasets[split], task.cfg.num_batch_buckets)
+        task.datasets[split] = LadderDataset(task.datasets[split])
 
 
 @patch(TranslationTask, "train_step")
@@ -38,6 +38,6 @@ def count_no_fillers(
     loss, sample_size, logging_output = original(task, sample, model, criterion, *args, **options)
     if sample["nsentences"] < len(sample["target"]):
         logging_output["nsentences"] = sample["nsentences"]
-        if criterion.sentence_avg:
+        if getattr(criterion, "sentence_avg", False):
             sample_size = logging_output["sample_size"] = sample["nsentences"]
     return loss, sample_size, logging_output

@@ -33,9 +33,9 @@ def train_in_bf16_without_tpu(
 @patch(BaseFairseqModel, "prepare_for_inference_")
 def decode_in_bf16(original: Original, model: BaseFairseqModel, cfg: Any) -> None:
     """Cast models for --bf16: fairseq-generate and -interactive decode in fp32."""
-    original(model, cfg)
     if cfg.common.bf16:
         model.bfloat16()
+    original(model, cfg)
 
 
 def resume_with_the_fp32_weights() -> None:

@@ -8,6 +8,7 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 from torch import nn
 
+from realformer_nmt.fairseq_options import CRITERIA
 from realformer_nmt.fairseq_patches.patch import Original, patch
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.training.recorded_steps import CudaRecorder, ModelInTraining, RecordedSteps
@@ -41,6 +42,8 @@ def obstacles_of(trainer: Any) -> dict[str, bool]:
         "a model of another package": not isinstance(trainer.get_model(), TranslationModel),
         "--checkpoint-activations": getattr(cfg.model, "checkpoint_activations", False),
         "--amp": cfg.common.amp,
+        "a --criterion of another package": cfg.criterion._name not in CRITERIA,
+        "--report-accuracy": getattr(cfg.criterion, "report_accuracy", False),
         "--heartbeat-timeout": cfg.distributed_training.heartbeat_timeout > 0 and trainer.data_parallel_world_size > 1,
         f"--ddp-backend {backend}": trainer.data_parallel_world_size > 1 and backend != "legacy_ddp",
     }

@@ -5,15 +5,11 @@ from torch import Tensor
 
 from realformer_nmt.kernels.native.library import kernels
 
-LIMIT = 2**31
-
 
 class Search:
     """Search among words from `first` on; the words before count in the sum only."""
 
     def __init__(self, rows: int, first: int, number: int) -> None:
-        if not (0 <= rows < LIMIT and 0 <= first < LIMIT and 1 <= number < LIMIT):
-            raise ValueError(f"rows and first must be 0 or more and number 1 or more, not {rows}, {first} and {number}")
         self.first, self.number, self.seen = first, number, 0
         self.values = torch.full((rows, number), -torch.inf)  # in order
         self.words = torch.arange(first, first + number).repeat(rows, 1)

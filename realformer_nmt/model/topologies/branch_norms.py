@@ -47,17 +47,12 @@ class Keel(Topology):
         return (norm("after", shortcut(stream[0], branch)),)
 
 
-class ResPost(Topology):
+class ResPost(PreLN):
     """x = shortcut(x, LN(f(x))), and LN(x) after the last layer: Swin-v2 (Liu et al. 2022), OLMo 2 (2025).
 
     Checked against microsoft/Swin-Transformer (f82860b), whose gains start at 0, here at 1, and transformers' OLMo 2,
     whose norms of queries and keys are left out here. The branch is normed after its dropout.
     """
-
-    renormalises = False
-
-    def final_norm(self) -> nn.Module:
-        return self.new_norm(self.width)
 
     def read(self, stream: Stream, _norm: nn.Module, _place: Place) -> Tensor:
         return stream[0]

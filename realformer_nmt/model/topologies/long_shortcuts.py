@@ -29,7 +29,7 @@ class BottomToTop(PostLN):
         return top, top
 
 
-class SpanNorm(PostLN):
+class SpanNorm(BottomToTop):
     """Post-LN whose last sub-layer adds the layer's input x: LN(x + f(y)), y the output of the sub-layer before.
 
     SpanNorm (2601.22580), second-hand: LN(x + ffn(LN(x + att(x)))). The first sub-layer reads LN(x), x the embedding.
@@ -40,9 +40,6 @@ class SpanNorm(PostLN):
     def __init__(self, stack: Stack, width: int) -> None:
         super().__init__(stack, width)
         self.first_norm = self.new_norm(width)
-
-    def enter(self, x: Tensor) -> Stream:
-        return x, x
 
     def read(self, stream: Stream, _norm: nn.Module, place: Place) -> Tensor:
         y = stream[0]

@@ -39,7 +39,6 @@ class Training:
         self.fingerprints: dict[str, Fingerprint] = {}
 
     def run(self, argv: list[str]) -> int:
-        self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder / LOCK.format(self.machines.node_rank), "trains"):
             if self.fresh and not self.machines.node_rank:
                 set_aside(self.folder)
@@ -55,7 +54,8 @@ class Training:
             self.origin = self.stage.origin(previous)
             status = self._train(argv)
         if status:
-            advice = "; rerun the same command to resume" if self._has_checkpoints() else ""
+            command = "the same command without --fresh" if self.fresh else "the same command"
+            advice = f"; rerun {command} to resume" if self._has_checkpoints() else ""
             raise UserError(f"fairseq-train ended with status {status}, for the reason above{advice}")
         if not self._has_checkpoints():
             raise UserError(

@@ -47,7 +47,10 @@ def download(packages: list[Package], folder: Path) -> dict[str, Path]:
         apt_get(folder, "update")
         debs = [f"{each.name}={each.version}" for each in absent if not each.name.startswith(DESCRIPTIONS)]
         apt_get(folder, "download", *debs)
-    return {package.name: file for package in packages if (file := package.find(folder))}
+    files = {package.name: package.find(folder) for package in packages}
+    if missing := [name for name, file in files.items() if not file]:
+        raise SystemExit(f"{folder} still lacks {', '.join(missing)}: {REMEDY}, by the name bookworm")
+    return {name: file for name, file in files.items() if file}
 
 
 def apt_get(folder: Path, *argv: str) -> None:
@@ -58,7 +61,7 @@ def apt_get(folder: Path, *argv: str) -> None:
     options = [word for setting in settings for word in ("-o", setting)]
     done = subprocess.run([APT_GET, *options, *argv], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        error = re.findall(r"^E: (.*)", done.stderr, re.MULTILINE)[0]
+        error = (re.findall(r"^E: (.*)", done.stderr, re.MULTILINE) or ["it was stopped"])[0]
         raise SystemExit(f"apt-get {argv[0]}: {error}; {REMEDY}; put a .deb that they no longer hold into {folder}")
 
 

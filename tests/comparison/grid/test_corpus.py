@@ -165,7 +165,7 @@ def test_a_corpus_that_was_prepared_otherwise_is_refused_and_stays(
     note, grid = tiny / "runs/data/prepare.json", tiny / "other.toml"
     before = note.read_bytes()
     grid.write_text(PREPARED.replace(old, new))
-    for option in ((), ("--fresh",), ("--merge", str(tiny / "runs"))):
+    for option in ((), ("--fresh",), ("--merge", str(tiny / "runs")), ("--cell", "pre_ln-1-s1")):
         (tiny / "runs/cells").mkdir(exist_ok=True)
         assert main(["compare", str(grid), "--folder", str(tiny / "runs"), "--gpus", "0", *option]) == 1
         error = capsys.readouterr().err

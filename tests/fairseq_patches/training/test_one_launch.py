@@ -70,6 +70,8 @@ def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
         ({"data_parallel_world_size": 2, "heartbeat_timeout": 60}, "--heartbeat-timeout"),
         ({"checkpoint_activations": True}, "--checkpoint-activations"),
         ({"amp": True}, "--amp"),
+        ({"_name": "of_my_own"}, "a --criterion of another package"),
+        ({"report_accuracy": True}, "--report-accuracy"),
         ({"model": stock(before=False)}, "a model of another package"),
     ],
 )
@@ -105,11 +107,12 @@ def trainer(**changes: Any) -> SimpleNamespace:
         "heartbeat_timeout": -1,
         "checkpoint_activations": False,
         "amp": False,
+        "_name": "cross_entropy",
         "model": tiny.build(),
         **changes,
     }
     fields = SimpleNamespace(**options)
-    cfg = SimpleNamespace(task=fields.task, model=fields, common=fields, distributed_training=fields)
+    cfg = SimpleNamespace(task=fields.task, model=fields, common=fields, distributed_training=fields, criterion=fields)
     return SimpleNamespace(
         cfg=cfg,
         cuda=fields.cuda,

@@ -32,10 +32,7 @@ TEXTS = _of(
     ("damaged settings", _train("ok.en ok.de") + " --folder damaged", r"settings\.json is damaged: .*remove .*stages"),
 )
 
-MANIFESTS = _of(
-    "prepare --folder made",
-    ("nested too deep", "deep.toml", r"deep\.toml: it is nested too deeply"),
-)
+MANIFESTS = _of("prepare --folder made", ("nested too deep", "deep.toml", r"deep\.toml: it is nested too deeply"))
 
 TRAINS = _of(
     "train --gpus 0 --folder run --protocol own.toml --arch admin --layers 2",

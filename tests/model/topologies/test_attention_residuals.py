@@ -8,10 +8,7 @@ from torch import Tensor
 
 from realformer_nmt.checkpoints.files.checkpoint_fields import choices
 from realformer_nmt.model.part_names import as_recorded
-from realformer_nmt.model.topologies.attention_residuals import (
-    BlockAttentionResiduals,
-    DepthAttention,
-)
+from realformer_nmt.model.topologies.attention_residuals import BlockAttentionResiduals, DepthAttention
 
 
 def attended(weights: DepthAttention, outputs: list[Tensor]) -> Tensor:
