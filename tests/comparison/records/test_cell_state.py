@@ -82,10 +82,12 @@ def test_replaced_files_are_named_stage_by_stage(root: Path, cell_folder: Path) 
     ]
 
 
-def test_checkpoints_that_were_removed_to_save_room_are_no_difference(root: Path, cell_folder: Path) -> None:
+def test_models_that_were_removed_to_save_room_are_no_difference(root: Path, cell_folder: Path) -> None:
     shutil.rmtree(cell_folder / "checkpoints")
-    _, cells = changed_grid(root)
-    assert CellState(cells[DONE[0]]).differences == []
+    (cell_folder / "average.pt").unlink()
+    state = CellState(changed_grid(root)[1][DONE[0]])
+    assert state.differences == []
+    assert state.is_finished
 
 
 def test_more_states_than_a_finished_training_has_kept_are_refused_before_anything_is_made_again(
