@@ -5,7 +5,7 @@ from figures.pages import record, row, says, table
 PAGE, RECIPE = "docs/results/debian_en_de/README.md", "recipes/debian_en_de/README.md"
 CELLS = {
     (int(cell["depth"]), cell["family"], cell["axes"]["lr"]): cell
-    for name in ("epoch", "rates")
+    for name in ("epoch", "rates", "families")
     for cell in record(f"debian_en_de/{name}")["cells"]
     if cell["state"] == "done"
 }
@@ -36,11 +36,16 @@ def test_what_the_pages_say() -> None:
     says(PAGE, at_2e_3, f"{pre_ln[0] - carried[0]:.2f} BLEU less than Pre-LN with 6 layers, and {bits:.2f} bits more")
     (p,) = [each["p"] for each in record("debian_en_de/rates")["rows"] if each["p"]]
     says(PAGE, f"RealFormer has {carried[0] - score(6, 'pre_ln', 1e-3):.2f} BLEU more (p {p:.4f}, over the test set's")
+    (more,) = [each["delta"] for each in record("debian_en_de/families")["rows"] if each["p"] and each["p_is_bound"]]
+    says(PAGE, f"{score(6, 'admin', 1e-3):.2f} BLEU, RealFormer {carried[0]:.2f}, both 4.72 bits.")
+    says(PAGE, f"{-more['bleu']:.2f} BLEU less than ADMIN (p < 0.0001) and {more['valid_loss']:.2f} bits more.")
+    assert {score(6, family, 1e-3, "valid_loss") for family in ("admin", "realformer")} == {4.72}
     stuck = CELLS[18, "realformer", 2e-3]
-    assert min(stuck["curves"]["valid"]["nll_loss"]) > stuck["unigram_entropy"]
-    loss = stuck["curves"]["train"]["nll_loss"][-1]
-    says(PAGE, f"frequencies ({stuck['unigram_entropy']:.2f} bits)", f"loss falls to {loss:.2f} bits: dropout")
-    models = [model for name in ("claims", "claims_rates") for model in record(f"debian_en_de/{name}")["trained"]]
-    deep, fast, slow, *shallow = (f"{model['entropy']['encoder-decoder']:.2f}" for model in models)
-    says(PAGE, f"is {slow} bits at 1e-3", f"and {fast} at 2e-3", f"Pre-LN with 18 layers has {deep} bits, ")
-    says(PAGE, "RealFormer with 6 layers {}, Pre-LN with 6 {}.".format(*shallow))
+    unigrams, loss = stuck["unigram_entropy"], stuck["curves"]["train"]["nll_loss"][-1]
+    assert min(stuck["curves"]["valid"]["nll_loss"]) > unigrams
+    says(PAGE, f"frequencies ({unigrams:.2f} bits)", f"loss falls to {loss:.2f} bits: dropout")
+    analyses = [record(f"debian_en_de/{name}") for name in ("claims", "claims_rates", "claims_families")]
+    models = [model for analysis in analyses for model in analysis["trained"]]
+    entropies = [f"{model['entropy']['encoder-decoder']:.2f}" for model in models]
+    deep = "Pre-LN with 18 layers has {} bits|and {} at 2e-3|is {} bits at 1e-3|with 6 layers {}, Pre-LN with 6 {}."
+    says(PAGE, *(deep + "|has {} bits in ADMIN and {} in ResiDual").format(*entropies).split("|"))

@@ -40,4 +40,4 @@ def test_the_plot_is_of_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     longer = sorted((RESULTS / "multi30k_128").glob("longer*.json"))
     names = [cell["name"] for file in longer for cell in record(f"multi30k_128/{file.stem}")["cells"]]
-    assert [cell.name for cell in multi30k_128.joined(multi30k_128.FOLDER).cells] == names
+    assert [cell.name for cell in multi30k_128.joined(longer, "18").cells] == names

@@ -24,8 +24,7 @@ OTHERS: dict[str, tuple[str, ...]] = {  # parts that no family has together, and
 
 
 def differences(parts: tuple[str, ...], folder: Path, **options: object) -> list[float]:
-    """The largest at each position, in sizes other than it was traced with: batch, source, target, and nothing before
-    the first position."""
+    """The largest at each position, in other sizes than when traced, and also before the first position."""
     model = exportable.source(parts, folder, **options).model
     copied = traceable(model)
     encoder = reading(copied)

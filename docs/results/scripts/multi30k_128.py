@@ -1,4 +1,4 @@
-"""Write the tables and the plot of docs/results/multi30k_128 from its records.
+"""Write the tables of docs/results/multi30k_128 from its records, and the curves there and in debian_en_de.
 
 python docs/results/scripts/multi30k_128.py
 
@@ -20,19 +20,24 @@ from realformer_nmt.comparison.results.results_file import Results
 
 FOLDER = Path("docs/results/multi30k_128")
 FAMILIES = ("pre_ln", "realformer", "admin", "resi_dual", "realformer_post_ln", "post_ln")
+DRAWINGS = {  # the records and the depth of each
+    FOLDER / "longer.svg": ("longer*.json", "18"),
+    FOLDER.with_name("debian_en_de") / "curves.svg": ("[fr]*.json", "6"),
+}
 MEASURES = {"bleu": "sacreBLEU", "valid_loss": "bits"}
 
 
 def main() -> None:
     write(FOLDER / "README.md", TABLES)
-    (drawing,) = curve_plots.validation(joined(FOLDER))
-    (FOLDER / "longer.svg").write_text(drawing.file_svg(), encoding="utf-8")
+    for file, (records, depth) in DRAWINGS.items():
+        drawing, *_ = curve_plots.validation(joined(sorted(file.parent.glob(records)), depth))
+        file.write_text(drawing.file_svg(), encoding="utf-8")
 
 
-def joined(folder: Path) -> Results:
-    """Return the cells of every record with 6,000 updates, with a row for each family."""
-    records = [results_file.read(file) for file in sorted(folder.glob("longer*.json"))]
-    cells = [cell for record in records for cell in record.cells]
+def joined(files: Sequence[Path], depth: str) -> Results:
+    """Return the cells of one depth in all records, with a row for each family."""
+    records = [results_file.read(file) for file in files]
+    cells = [cell for record in records for cell in record.cells if cell.depth == depth]
     return replace(records[0], cells=cells, rows=summary.rows(cells, [], "bleu", "pre_ln"))
 
 

@@ -35,8 +35,7 @@ REFERENCE = [
 
 
 def hypotheses(family: str, seed: int) -> list[str]:
-    """The baseline errs in every other sentence; ours in every eighth; `same` as the baseline does; `mixed` as ours
-    does, or in each sentence if the seed is 2."""
+    """The baseline and `same` err in every second line, ours and `mixed` in each eighth, `mixed` in all at seed 2."""
     every = {"base": 2, "ours": 8, "same": 2, "mixed": 1 if seed == 2 else 8}[family]
     return [line.replace("sat on", "lay in") if (n + seed) % every == 0 else line for n, line in enumerate(REFERENCE)]
 
@@ -83,8 +82,7 @@ def p_with_ties(differences: np.ndarray, observed: float) -> float:
 
 
 def p_of_sacrebleu(family: str, seed: int) -> float:
-    """Its own samples, of which those count, too, that equal the difference; unless all the exchanges there are give a
-    larger p."""
+    """Its own samples, with those that equal the difference; unless all possible exchanges give a larger p."""
     differ = sum(one != other for one, other in zip(hypotheses("base", seed), hypotheses(family, seed), strict=True))
     with seeded(summary.SEED), patch("sacrebleu.significance._compute_p_value", p_with_ties):
         systems = [("base", hypotheses("base", seed)), ("ours", hypotheses(family, seed))]
@@ -127,8 +125,7 @@ def test_a_family_that_is_better_with_one_seed_and_worse_with_another_differs_by
 
 
 def test_p_is_1_where_a_seed_of_one_alone_turns_the_means_around(tmp_path: Path) -> None:
-    """Ours is better at seed 1, which both have; the baseline's mean is the better one by its seed 2, where ours is
-    stuck."""
+    """Ours is better at seed 1, which both have; the baseline's mean is better by its seed 2, where ours is stuck."""
     cells = [make_cell(tmp_path, "base", 1), make_cell(tmp_path, "base", 2)]
     cells += [make_cell(tmp_path, "ours", 1), make_cell(tmp_path, "ours", 2, "stuck")]
     scores, states = [50.0, 99.0, 70.0, 0.5], ["done", "done", "done", "stuck"]

@@ -70,8 +70,7 @@ def test_an_error_of_one_cell_does_not_end_the_others(
 def test_a_cell_that_another_process_runs_leaves_the_others_their_report(
     folder: str, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A record tells where its reference lies from its own folder: a copy that lies deeper has no report, and says so
-    beside the error of the cell."""
+    """A record locates its reference from its own folder: a deeper copy has no report, and says so beside the error."""
     runs = root.parent / folder
     shutil.copytree(root / "runs", runs)
     cell = stub(runs, family="post_ln", layers="1")
