@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
+from realformer_nmt.kernels.activations import activation
 from realformer_nmt.model.config import TranslationConfig, model_option, validate
 from realformer_nmt.model.encoder import Encoder, EncoderOut
 from realformer_nmt.model.models.model import read_options
@@ -114,10 +115,10 @@ class MaskedModel(ProfiledModel, RobertaModel):
     def build_model(cls, cfg: Any, task: Any) -> "MaskedModel":
         options: Any = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
         args = Namespace(**options)
-        for name in ("activation_fn", "pooler_activation_fn"):
-            choose(f"--{name.replace('_', '-')}", getattr(args, name), dict.fromkeys(ACTIVATIONS))
+        choose("--pooler-activation-fn", args.pooler_activation_fn, dict.fromkeys(ACTIVATIONS))
         base_architecture(args)  # adds the defaults that its heads read
         encoder = MaskedEncoder(args, task.source_dictionary)
+        encoder.lm_head.activation_fn = activation(args.activation_fn)
         check_room(encoder.max_positions(), getattr(task.cfg, "tokens_per_sample", 0), "--max-positions")
         return cls(args, encoder)
 

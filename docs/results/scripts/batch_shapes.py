@@ -72,7 +72,7 @@ def rows(sizes: NDArray[np.int64]) -> Iterator[dict[str, object]]:
     yield row("as fairseq", plain, [sizes[batch].max(0) for batch in plain], sizes)
     rounded = [-(-sizes[batch].max(0) // MULTIPLE) * MULTIPLE for batch in plain]
     yield row("--required-seq-len-multiple 8", plain, rounded, sizes)
-    ladder = [list(batch) for batch in LadderDataset(pairs, len(RUNGS)).batch_by_size(indices, **limits)]
+    ladder = [list(batch) for batch in LadderDataset(pairs).batch_by_size(indices, **limits)]
     real = [[index for index in batch if index != FILLER] for batch in ladder]
     padded = [np.maximum(padded_lengths(sizes[batch], RUNGS), sizes[batch]).max(0) for batch in real]
     yield row(f"--num-batch-buckets {len(RUNGS)}", ladder, padded, sizes)

@@ -170,4 +170,4 @@ class Stage:
         for name, previous in fingerprints.items():
             path = self.inputs[name]
             if path.is_file() and not is_same(path, previous):
-                raise UserError(f"{path} was changed while it was read; put it back and run this again")
+                raise UserError(f"{path} was changed while it was read; run this again, or first put it back")

@@ -152,9 +152,9 @@ class CellState:
     def is_finished(self) -> bool:
         """Tell whether nothing is left to run: it is trained and scored, or the model failed and is recorded."""
         failed = self.failed and self.cell.train.record.is_file()
-        rest = {name: status for name, status in self.statuses.items() if not status.done}
-        may_be_removed = list(rest) == ["average"] and not rest["average"].differences
-        return self.final and (failed or not rest or may_be_removed)
+        rest = [name for name, status in self.statuses.items() if not status.done]
+        models_removed = rest == ["average"] and not any(self.cell.folder.rglob("*.pt"))
+        return self.final and (failed or not rest or models_removed)
 
     @property
     def evidence(self) -> str | None:

@@ -65,12 +65,12 @@ def run(request: ImportRequest) -> int:
     folder = HubFolder(request.model)
     model_type = folder.read(CONFIG, ModelType).model_type if (request.model / CONFIG).is_file() else FAIRSEQ
     family = choose(f"{request.model / CONFIG}: model_type", model_type, FAMILIES)
-    pair = (MANY, MANY) if family.many else languages(request, folder.tokenizer())
-    model = resolve_name(family.read)(folder)
     if family.many and (request.source or request.target):
         raise UserError(
-            f"{request.model} knows many languages: leave out --source and --target, and name the pair later"
+            f"{request.model} is read as {family.what}: leave out --source and --target, and name the pair later"
         )
+    pair = (MANY, MANY) if family.many else languages(request, folder.tokenizer())
+    model = resolve_name(family.read)(folder)
     imported_run.write(model, folder, pair, request.output)
     print(f"{request.output}: {request.model}, {family.what}, {model.knows(pair)}")
     return 0

@@ -86,7 +86,7 @@ def test_an_input_that_changes_while_a_step_reads_it_is_refused_and_read_again(t
         return StepRecord()
 
     changing = stage(tmp_path)
-    with pytest.raises(UserError, match=rf"{text} was changed while it was read; put it back and run this again"):
+    with pytest.raises(UserError, match=rf"{text} was changed while it was read; run this again"):
         changing.step("text", StepRecord, edit, reads=changing.start())
     assert not (tmp_path / "text").exists()
     again = stage(tmp_path)
