@@ -14,7 +14,7 @@ from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.corpora.subwords.subword_methods import METHODS, MODEL
 from realformer_nmt.data_bins.vocabulary import SYMBOLS
 from realformer_nmt.exporting.as_stock_transformer import TABLES
-from realformer_nmt.exporting.importing.hub_folder import CONFIG, TOKENIZER_CONFIG, HubConfig, HubFolder
+from realformer_nmt.exporting.importing.hub_folder import CONFIG, HINT, TOKENIZER_CONFIG, HubConfig, HubFolder
 from realformer_nmt.exporting.importing.imported_run import ImportedModel
 
 SUBWORDS, VOCABULARY, TOKENIZER = "sentencepiece.bpe.model", "vocab.json", "tokenizer.json"
@@ -25,6 +25,7 @@ LANGUAGES = {  # that no file lists, in the order of their rows, by language_cod
     "wmt21": "en ha is ja cs ru zh de",
 }
 METHOD = "sentencepiece_tags"
+SHARED = "model.shared.weight"  # the table of both sides and of the output
 
 
 class M2M100Config(HubConfig, frozen=True, kw_only=True):
@@ -38,14 +39,7 @@ class M2M100Config(HubConfig, frozen=True, kw_only=True):
     decoder_start_token_id: int = 2
 
 
-ALLOWED = {
-    "activation_function": "relu",
-    "tie_word_embeddings": True,
-    "bos_token_id": 0,
-    "pad_token_id": 1,
-    "eos_token_id": 2,
-    "decoder_start_token_id": 2,
-}
+TOKENS = ("bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id")
 
 
 class AddedToken(Struct, frozen=True, kw_only=True):
@@ -62,17 +56,20 @@ class TokenizerFile(Struct, frozen=True, kw_only=True):
 
 
 def read(folder: HubFolder) -> ImportedModel:
-    config = folder.read(CONFIG, M2M100Config)
-    for name, value in ALLOWED.items():
-        if getattr(config, name) != value:
+    config, usual = folder.read(CONFIG, M2M100Config), M2M100Config(vocab_size=0)
+    for name in ("activation_function", "tie_word_embeddings", *TOKENS):
+        if getattr(config, name) != (value := getattr(usual, name)):
             raise UserError(f"{folder.path / CONFIG}: {name} is {getattr(config, name)}; models with {value} are taken")
+    tensors = folder.tensors()
+    if SHARED not in tensors:
+        raise UserError(f"{folder.path} lacks the weights {SHARED}; {HINT}")
     subwords = read_subwords(folder)
     languages = read_languages(folder, len(subwords))
     limits = {f"max_{side}_positions": config.max_position_embeddings for side in ("source", "target")}
     return ImportedModel(
         arch="pre_ln",
         options={**config.options(), **limits, "share_all_embeddings": True},
-        weights=weights(folder.tensors()),
+        weights=weights(tensors),
         words=(words(folder, subwords, languages, config.vocab_size),) * 2,
         subwords=METHOD,
         files={MODEL: folder.file(SUBWORDS).read_bytes()},
@@ -84,7 +81,7 @@ def weights(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the weights by fairseq's names; positions are computed."""
     names = {name: name.removeprefix("model.") for name in tensors if not name.endswith("embed_positions.weights")}
     layers = {names[name]: tensors[name] for name in names if ".layer" in name}
-    return {**layers, **dict.fromkeys(TABLES, tensors["model.shared.weight"])}
+    return {**layers, **dict.fromkeys(TABLES, tensors[SHARED])}
 
 
 def read_subwords(folder: HubFolder) -> list[str]:
