@@ -75,8 +75,7 @@ def test_a_killed_process_is_a_fault_and_tried_again(compared: Path) -> None:
 
 
 def test_a_stuck_model_is_stopped_with_its_evidence(record: dict[str, Any]) -> None:
-    """A learning rate of 0 learns nothing, and a loss cannot lie below what nothing gives. Until it has ended, a
-    training may write more points than it was judged by."""
+    """At a rate of 0 no loss is below what nothing gives. A training may write more points than it was judged by."""
     cell = comparisons.by_name(record)[STUCK]
     curve = cell["curves"]["train"]
     assert curve[-1]["update"] < 200

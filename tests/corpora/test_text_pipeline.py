@@ -53,8 +53,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("method", ["sentencepiece", "moses_bpe"])
 def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) -> None:
-    """Our pieces of a text give the data-bin that `prepare` had fairseq-preprocess make of the same text for
-    training; the test set, which this protocol leaves as it was, differs."""
+    """The pieces of a text are those that `prepare` binarised for training; its test set, left as it was, differs."""
     sides = []
     for language in ("en", "de"):
         sides.append(tmp_path / f"text.{language}")

@@ -84,8 +84,7 @@ def test_p_is_near_what_all_exchanges_of_lines_give() -> None:
 
 @pytest.mark.parametrize("unequal", [0, 1, 2, 3])
 def test_systems_that_hardly_differ_are_not_found_to_differ(unequal: int) -> None:
-    """Two of the 2^d exchanges of d lines that are not equal, all and none, reach the difference; sacreBLEU's own
-    count, of those that exceed it, is as low as it can be."""
+    """Two of the 2^d exchanges of d unequal lines reach the difference, all and none; sacreBLEU counts neither."""
     lines = reference(60)
     other = [f"{line} x" if place < unequal else line for place, line in enumerate(lines)]
     systems = [System(str(place), "c test", text, lines, "") for place, text in enumerate((lines, other))]

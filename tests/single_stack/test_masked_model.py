@@ -159,6 +159,10 @@ def test_samples_longer_than_its_positions_are_refused(family: str, option: str)
         build(family, **{option: 8})
 
 
+def test_swish_is_an_activation_of_the_head_that_predicts_words_too() -> None:
+    assert build("post_ln", activation_fn="swish")(TOKENS)[0].isfinite().all()
+
+
 def test_what_only_robertas_encoder_does_is_refused() -> None:
     with pytest.raises(OptionError, match="return_all_hiddens and token_embeddings are not supported"):
         build("post_ln").encoder.sentence_encoder(TOKENS, return_all_hiddens=True)

@@ -42,7 +42,7 @@ def obstacles_of(trainer: Any) -> dict[str, bool]:
         "a model of another package": not isinstance(trainer.get_model(), TranslationModel),
         "--checkpoint-activations": getattr(cfg.model, "checkpoint_activations", False),
         "--amp": cfg.common.amp,
-        "a --criterion of another package": cfg.criterion._name not in CRITERIA,
+        f"--criterion {cfg.criterion._name}": cfg.criterion._name not in CRITERIA,
         "--report-accuracy": getattr(cfg.criterion, "report_accuracy", False),
         "--heartbeat-timeout": cfg.distributed_training.heartbeat_timeout > 0 and trainer.data_parallel_world_size > 1,
         f"--ddp-backend {backend}": trainer.data_parallel_world_size > 1 and backend != "legacy_ddp",

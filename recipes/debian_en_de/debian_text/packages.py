@@ -47,10 +47,10 @@ def download(packages: list[Package], folder: Path) -> dict[str, Path]:
         apt_get(folder, "update")
         debs = [f"{each.name}={each.version}" for each in absent if not each.name.startswith(DESCRIPTIONS)]
         apt_get(folder, "download", *debs)
-    files = {package.name: package.find(folder) for package in packages}
-    if missing := [name for name, file in files.items() if not file]:
+    files = {package.name: file for package in packages if (file := package.find(folder))}
+    if missing := [package.name for package in packages if package.name not in files]:
         raise SystemExit(f"{folder} still lacks {', '.join(missing)}: {REMEDY}, by the name bookworm")
-    return {name: file for name, file in files.items() if file}
+    return files
 
 
 def apt_get(folder: Path, *argv: str) -> None:

@@ -70,7 +70,7 @@ def test_a_training_with_recorded_steps_is_the_same_to_the_bit(
         ({"data_parallel_world_size": 2, "heartbeat_timeout": 60}, "--heartbeat-timeout"),
         ({"checkpoint_activations": True}, "--checkpoint-activations"),
         ({"amp": True}, "--amp"),
-        ({"_name": "of_my_own"}, "a --criterion of another package"),
+        ({"_name": "of_my_own"}, "--criterion of_my_own"),
         ({"report_accuracy": True}, "--report-accuracy"),
         ({"model": stock(before=False)}, "a model of another package"),
     ],

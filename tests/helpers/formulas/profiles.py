@@ -9,8 +9,7 @@ from realformer_nmt.model.models.admin_profile import shortcuts
 
 
 class Profiling:
-    """One stack of stock fairseq's, whose layers join as the authors' do: w x + f(x), noting
-    r = sqrt(np.var(w x) + np.var(f(x))), which is the next w."""
+    """A stack of stock fairseq's, joined as the authors do: w x + f(x); sqrt(var(w x) + var(f(x))) is the next w."""
 
     def __init__(self, layers: Iterable[nn.Module]) -> None:
         self.weights = [1.0]
