@@ -1,16 +1,13 @@
-"""Tells by hashes whether a file belongs to a training: each record has those of what it was made from."""
+"""Tells by hashes whether a checkpoint belongs to a training, whose record has those of its checkpoints."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord, SourceCheckpoint
-from realformer_nmt.checkpoints.run_files import AVERAGE, CURVES, RECORD
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
-from realformer_nmt.common.files.records import Fingerprint, StageRecord
 from realformer_nmt.common.stages.provenance import is_same
-from realformer_nmt.common.stages.stage import AGAIN
 
 HINT = "put the run's own files back, or name a checkpoint"
 
@@ -50,24 +47,3 @@ def check_average(path: Path, training: Path | None = None) -> None:
         raise UserError(f"{path} has changed since {record} was written: {HINT}")
     if training and training.is_file():
         check(path, average.members, training, records.read(training, TrainRecord, HINT), HINT)
-
-
-def foreign_to(training: TrainRecord, folder: Path, average: AverageRecord) -> Iterator[str]:
-    """Yield a message for each file in the folder of a training that is of another one."""
-    curves = training.outputs.get(CURVES)
-    if curves and (folder / CURVES).is_file() and not is_same(folder / CURVES, curves):
-        yield f"{CURVES} is of another training than {RECORD}"
-    for name in strangers(average.members, training):
-        yield f"{AVERAGE}.json is of another training than {RECORD}: {name} is none of its checkpoints"
-
-
-def inputs(record: Path) -> Mapping[str, Fingerprint]:
-    """Return the files that a result was made from, by the names that messages use."""
-    return records.read(record, StageRecord, AGAIN).made_from.inputs
-
-
-def foreign(record: Path, hashes: Mapping[str, str]) -> list[str]:
-    """Return a message for each file, by name and hash, that is another than the one that a result was made from."""
-    before = inputs(record)
-    names = [name for name, sha256 in hashes.items() if name in before and before[name].sha256 != sha256]
-    return [f"{record.name} is of another {name}" for name in names]

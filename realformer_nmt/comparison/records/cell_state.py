@@ -4,14 +4,12 @@ import functools
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from realformer_nmt.checkpoints import belongs
 from realformer_nmt.checkpoints.average_record import AverageRecord
-from realformer_nmt.checkpoints.run_files import AVERAGE, CELL, RECORD
+from realformer_nmt.checkpoints.run_files import AVERAGE, RECORD
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import is_locked
-from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.common.stages.stage import AGAIN, StageStatus, damage
 from realformer_nmt.common.stages.stage_request import StageRequest
@@ -20,8 +18,6 @@ from realformer_nmt.comparison.records import cell_record, scored_run
 from realformer_nmt.comparison.records.cell_record import FINAL, MODEL_FAILED, STUCK, CellRecord
 from realformer_nmt.comparison.records.curves import Curves, still_falls
 from realformer_nmt.comparison.records.scored_run import ScoredRun
-from realformer_nmt.evaluation.scoring.score import ScoreRequest
-from realformer_nmt.evaluation.translating import translation_record
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 
 DAMAGED = "damaged"  # was done, but its results have changed since
@@ -79,7 +75,7 @@ class CellState:
     @functools.cached_property
     def state(self) -> str:
         """State of the cell: `running` only while its lock is held, `done` only while its results are complete."""
-        if self.foreign:
+        if self.unreadable:
             return DAMAGED
         state = self.record.state
         if state == "running" and not is_locked(self.cell.lock):
@@ -101,33 +97,13 @@ class CellState:
         return messages + [f"{name} is gone" for name in names if not (self.cell.folder / name).is_file()]
 
     @functools.cached_property
-    def foreign(self) -> list[str]:
-        """Messages about records and curves that cannot be read or, where the cell has ended, are of another one."""
+    def unreadable(self) -> list[str]:
+        """Messages about records and curves that cannot be read."""
         try:
-            return [*self.foreign_model, *(self._foreign_scores() if self.final else ())]
+            _ = self.record, self.training, self.average
         except UserError as error:
             return [str(error)]
-
-    @property
-    def foreign_model(self) -> list[str]:
-        """Messages about files of the training and its average."""
-        train, average, name = self.training or TrainRecord(), self.average or AverageRecord(), self.record.cell
-        if self.curves.damage or not self.final:
-            return self.curves.damage
-        messages = [f"{CELL} is of cell {name}"] if name and name != self.cell.name else []
-        return [*messages, *belongs.foreign_to(train, self.cell.folder, average)]
-
-    def _foreign_scores(self) -> list[str]:
-        average = self.average and self.average.outputs.get(AVERAGE)
-        hashes = dict.fromkeys((AVERAGE, "checkpoint"), average.sha256) if average else {}  # `evaluate` says checkpoint
-        messages = []
-        for stage in self.cell.scorings:
-            files = [self.cell.train.record]
-            if isinstance(stage.request, ScoreRequest):
-                files.append(stage.request.translation / translation_record.RECORD)
-            digests = hashes | {file.name: sha256(file) for file in files if file.is_file()}
-            messages += belongs.foreign(stage.record, digests) if stage.record.is_file() else []
-        return messages
+        return self.curves.damage
 
     @functools.cached_property
     def differences(self) -> list[str]:
@@ -138,10 +114,7 @@ class CellState:
             lines += [f"{name}: {difference}" for difference in status.differences]
             if not status.done:
                 break
-        try:
-            return [*lines, *self.foreign, *self._failure_differences()]
-        except UserError as error:  # cell.json cannot be read
-            return [*lines, str(error)]
+        return [*lines, *(self.unreadable or self._failure_differences())]
 
     def _failure_differences(self) -> list[str]:
         """Return the settings of `failure` that have changed since the cell was run."""
@@ -158,7 +131,7 @@ class CellState:
 
     @property
     def evidence(self) -> str | None:
-        return "; ".join(self.foreign or self.damage) if self.state == DAMAGED else self.record.evidence
+        return "; ".join(self.unreadable or self.damage) if self.state == DAMAGED else self.record.evidence
 
     @property
     def failed(self) -> bool:

@@ -32,8 +32,8 @@ def gather(folder: Path, cells: Sequence[CellState]) -> list[AnalysisResult]:
 
 
 def averaged(cell: CellState) -> list[str]:
-    """Return the hash of a cell's averaged model; none if there is no model, or a record of another cell."""
-    average = None if cell.foreign else cell.average
+    """Return the hash of a cell's averaged model; none if there is no model, or a record cannot be read."""
+    average = None if cell.unreadable else cell.average
     return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
 
 

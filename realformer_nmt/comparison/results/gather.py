@@ -61,7 +61,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         command=shlex.join(command),
         commit=commit(),
         versions=versions(),
-        hardware=machines([state for state in states if not state.foreign]),
+        hardware=machines([state for state in states if not state.unreadable]),
         corpus=first.corpus or corpus.name,
         languages=list(corpus.pair()),
         metric=grid.drawn,

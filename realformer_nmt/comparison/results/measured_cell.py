@@ -29,8 +29,8 @@ def describe(state: CellState) -> CellResult:
     """Return the result of a cell by its records."""
     cell, run = state.cell, run_of(state, state.cell.subset)
     files = state
-    if state.foreign:  # a record is another cell's, so none is read: there is no such folder
-        files = CellState(replace(cell, folder=cell.folder / "mixed"))
+    if state.unreadable:  # so no record is read: there is no such folder
+        files = CellState(replace(cell, folder=cell.folder / "unreadable"))
     record, trained = files.record, files.training or TrainRecord()
     cell_settings = settings(files.training, files.average, run)
     return CellResult(

@@ -102,7 +102,7 @@ def rate(cells: Sequence[CellState], costs: Sequence[Cost]) -> float | None:
     """Return the operations per second of the trainings that are complete, their median."""
     rates = []
     for state, cost in zip(cells, costs, strict=True):
-        training = None if state.foreign else state.training
+        training = None if state.unreadable else state.training
         if training and training.is_complete and training.wall_clock_hours:
             rates.append(cost.operations / training.wall_clock_hours / 3600)
     return median(rates) if rates else None

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
@@ -17,7 +16,7 @@ def renew(state: CellState) -> None:
     cell = state.cell
     with locked(cell.lock, "runs"):
         unfit = [stage for stage in cell.stages if state.statuses[stage.name].differences]
-        first = cell.train if has_foreign_model(state) else next(iter(unfit), None)
+        first = cell.train if state.curves.damage else next(iter(unfit), None)
         cell.record_file.unlink(missing_ok=True)
         for stage in reversed(cell.stages[cell.stages.index(first) :] if first else ()):
             if stage is cell.train:
@@ -25,14 +24,6 @@ def renew(state: CellState) -> None:
                     training_run.set_aside(cell.folder)
             else:
                 remove(stage.record, stage.request.subcommand)
-
-
-def has_foreign_model(state: CellState) -> bool:
-    """Tell whether the model is another cell's; a record that cannot be read is a difference of its stage."""
-    try:
-        return bool(state.foreign_model)
-    except UserError:
-        return False
 
 
 def remove(record: Path, command: str) -> None:

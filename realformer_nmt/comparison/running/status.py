@@ -16,7 +16,7 @@ def table(states: Sequence[CellState]) -> str:
     too_short = all_too_short([(each.state, each.curves.train) for each in states])
     for state in states:
         train, valid = state.curves.train, state.curves.valid
-        training = (None if state.foreign else state.training) or TrainRecord()
+        training = (None if state.unreadable else state.training) or TrainRecord()
         last = train[-1] if train else None
         of = none_if_unset(training.updates)
         update = end(train, valid, of) if training.is_complete else last and last.update

@@ -8,7 +8,6 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.axes import Group, Place, Point, Value
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import Grid
@@ -69,11 +68,8 @@ def choices(grid: Grid, cells: Sequence[CellState]) -> dict[Group, Point | None]
 
 
 def ended(cell: CellState) -> bool:
-    """Tell whether a training has failed, or is done and scored; one with a damaged record is to be run again."""
-    try:
-        return cell.state in MODEL_FAILED or (cell.state == "done" and cell.cell.scores.is_file())
-    except UserError:
-        return False
+    """Tell whether a training has failed, or is done and scored."""
+    return cell.state in MODEL_FAILED or (cell.state == "done" and cell.cell.scores.is_file())
 
 
 def candidates(grid: Grid, cell: Cell) -> Group:

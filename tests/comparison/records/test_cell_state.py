@@ -139,17 +139,6 @@ def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, cel
     assert "average ended with status 1" in note["evidence"]
 
 
-def test_no_number_of_another_cell_is_shown(compared: Path) -> None:
-    """A report has no score of cells whose models are exchanged, and `compare` refuses to go on with them."""
-    beside = compared.with_name("swapped")  # run.json names its reference relative to itself
-    shutil.copytree(compared, beside, ignore=shutil.ignore_patterns("checkpoints"))
-    one, other = (beside / "runs/cells" / name for name in DONE)
-    for name in ("average.pt", "average.pt.json"):  # a checkpoint with a record that fits it
-        (one / name).rename(one / "kept")
-        (other / name).rename(one / name)
-        (one / "kept").rename(other / name)
-    words = ["compare", str(beside / "grid.toml"), "--folder", str(beside / "runs"), "--gpus", "0"]
-    assert main([*words, "--report"]) == 0
-    cells = comparisons.by_name(comparisons.results(beside / "runs"))
-    assert not any(cells[name]["scores"] for name in DONE)
-    assert main(words) == 1
+def test_scores_of_another_cell_are_refused_by_name(root: Path, cell_folder: Path) -> None:
+    shutil.copyfile(cell_folder.with_name(DONE[1]) / "run.json", cell_folder / "run.json")
+    assert "score: train.json is another file" in CellState(changed_grid(root)[1][DONE[0]]).differences
