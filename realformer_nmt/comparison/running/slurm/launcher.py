@@ -79,20 +79,16 @@ def cancel(running: Mapping[Cell, ArrayTask]) -> None:
 
 
 def submit(folder: Path, request: CompareRequest, grid: Grid, cells: Sequence[Cell]) -> dict[Cell, ArrayTask]:
-    """Submit arrays as large as SLURM allows, and return their tasks; each array waits for the one before it."""
-    options, submitted = slurm_options.read(grid.slurm or {}), dict[Cell, ArrayTask]()
+    """Submit the cells as an array, and return its tasks."""
+    if not cells:
+        return {}
+    options, script = slurm_options.read(grid.slurm or {}), folder / "job.sh"
     command = program(JOB, str(copy_of(grid, folder)), *request.argv(), "--cell")
-    size = queue.largest_array() if cells else 1
-    previous: int | None = None
-    for first in range(0, len(cells), size):
-        part = cells[first : first + size]
-        names, script = [cell.name for cell in part], folder / "job.sh"
-        with completed(script) as stream:
-            stream.write(options.script(command, names).encode())
-        array = array_options(options, folder, names, previous)
-        previous = queue.submit(slurm_options.argv(array), script)
-        submitted |= array_tasks.record(folder, previous, part)
-    return submitted
+    names = [cell.name for cell in cells]
+    with completed(script) as stream:
+        stream.write(options.script(command, names).encode())
+    job = queue.submit(slurm_options.argv(array_options(options, folder, names)), script)
+    return array_tasks.record(folder, job, cells)
 
 
 def copy_of(grid: Grid, folder: Path) -> Path:
@@ -103,17 +99,11 @@ def copy_of(grid: Grid, folder: Path) -> Path:
     return copy
 
 
-def array_options(
-    options: SlurmOptions, folder: Path, names: Sequence[str], previous: int | None
-) -> dict[str, str | int | float | bool]:
-    """Return the options of sbatch for an array; `previous` is the array that has the slots before it."""
-    sbatch = {
+def array_options(options: SlurmOptions, folder: Path, names: Sequence[str]) -> dict[str, str | int | float | bool]:
+    """Return the options of sbatch for an array."""
+    return {
         **options.sbatch,
         "job-name": options.prefix + (names[0] if len(names) == 1 else folder.parent.name),
         "array": f"0-{len(names) - 1}%{min(len(names), options.at_once)}",
         "output": f"{str(folder).replace('%', '%%')}/%A_%a.out",
     }
-    if previous is not None:
-        before = [str(sbatch["dependency"])] if "dependency" in sbatch else []
-        sbatch["dependency"] = ",".join([*before, f"afterany:{previous}"])
-    return sbatch

@@ -12,7 +12,6 @@ from realformer_nmt.common.errors import UserError
 PATIENCE = 120.0  # seconds that squeue has
 FORMAT = "%F_%K|%T|%r"  # array's job and index, state, reason
 PURGED = "Invalid job id specified"  # of squeue, where it has forgotten every job that it is asked about
-LARGEST_ARRAY = 1001  # tasks; SLURM's own default of MaxArraySize
 ENDED = {
     *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"),
     *("REVOKED", "TIMEOUT"),
@@ -94,9 +93,3 @@ def cancel(ids: Collection[str]) -> None:
     """Cancel tasks of arrays, such as 7_0, in one call."""
     if ids:
         call("scancel", *ids)
-
-
-def largest_array() -> int:
-    """Return how many tasks an array may have here."""
-    match = re.search(r"^MaxArraySize\s*=\s*(\d+)", call("scontrol", "show", "config"), re.M)
-    return max(1, int(match[1])) if match else LARGEST_ARRAY

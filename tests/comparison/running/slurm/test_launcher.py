@@ -75,7 +75,6 @@ def test_an_interruption_cancels_the_jobs(folder: Path, monkeypatch: pytest.Monk
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(queue, "largest_array", lambda: 9)
     monkeypatch.setattr(queue, "submit", lambda *_: 7)
     monkeypatch.setattr(queue, "cancel", cancelled.append)
     monkeypatch.setattr(Watch, "wait", interrupt)
@@ -86,27 +85,15 @@ def test_an_interruption_cancels_the_jobs(folder: Path, monkeypatch: pytest.Monk
     assert cancelled == [[], ["7_0"]]
 
 
-def test_arrays_are_as_large_as_slurm_allows_and_wait_for_each_other(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cells_are_the_tasks_of_one_array(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     submitted: list[list[str]] = []
-    monkeypatch.setattr(queue, "largest_array", lambda: 2)
     monkeypatch.setattr(queue, "submit", lambda words, _: submitted.append([*words]) or len(submitted))
     grid = load(folder / "grid.toml").with_seeds(4)
-    many = cells_of(grid, folder / "runs")
     request = CompareRequest(grid=folder / "grid.toml", folder=folder / "runs", launcher="slurm")
-    few = replace(grid, slurm={"at-once": 1})
-    running = launcher.submit(folder / "runs/slurm", request, few, many)
-    assert [task.id for task in running.values()] == ["1_0", "1_1", "2_0", "2_1", "3_0"]
-    assert [word for words in submitted for word in words if word.startswith("--array")] == [
-        "--array=0-1%1",
-        "--array=0-1%1",
-        "--array=0-0%1",
-    ]
-    assert [word for words in submitted for word in words if word.startswith("--dependency")] == [
-        "--dependency=afterany:1",
-        "--dependency=afterany:2",
-    ]
+    few = replace(grid, slurm={"at-once": 2})
+    running = launcher.submit(folder / "runs/slurm", request, few, cells_of(grid, folder / "runs"))
+    assert [task.id for task in running.values()] == ["1_0", "1_1", "1_2", "1_3", "1_4"]
+    assert [word for words in submitted for word in words if word.startswith("--array")] == ["--array=0-4%2"]
 
 
 def test_a_job_with_other_settings_is_cancelled(
