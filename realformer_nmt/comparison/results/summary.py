@@ -8,7 +8,7 @@ that sign, too: they may be of more seeds than both have. Holm's correction is o
 
 import statistics
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -27,35 +27,21 @@ Tested = TypeVar("Tested")
 Means = dict[str, MeanScore]  # by metric
 
 
-class Difference(NamedTuple):
-    """Difference of a row to the baseline's row at the same place, with its p."""
-
-    delta: dict[str, Number] | None
-    p: float | None
-    p_holm: float | None
-    p_is_bound: bool
-
-
 def rows(results: Sequence[CellResult], scored: Sequence[Cell], metric: str, baseline: str) -> list[ResultRow]:
     """Return a row per family and place; `scored` are the cells that are done and scored."""
     groups: dict[Group, list[CellResult]] = {}
     for result in results:
         groups.setdefault(group(result), []).append(result)
-    means = {key: mean_scores(of_group) for key, of_group in groups.items()}
-    cells = {key: members([result.name for result in of_group], scored) for key, of_group in groups.items()}
-    p_values: dict[Group, float | None] = {}
-    for family, place in groups:
-        if family != baseline and (baseline, place) in groups:
-            of_means = deltas(means[family, place], means[baseline, place]).get(metric)
-            p_values[family, place] = largest_p(cells[family, place], cells[baseline, place], metric, of_means)
+    table = {key: row(of_group, metric) for key, of_group in groups.items()}
+    references = {(family, at): table.get((baseline, at)) for family, at in table if family != baseline}
+    p_values = {
+        key: p_of_rows(table[key], reference, scored, metric) for key, reference in references.items() if reference
+    }
     corrected = holm(p_values)
-    table = []
-    for (family, place), of_group in groups.items():
-        key = (family, place)
-        reference = means.get((baseline, place), {}) if family != baseline else {}
-        compared = difference(means[key], reference, p_values.get(key), corrected.get(key))
-        table.append(replace(row(of_group, metric), **compared._asdict()))
-    return table
+    return [
+        with_difference(entry, references.get(key), p_values.get(key), corrected.get(key))
+        for key, entry in table.items()
+    ]
 
 
 def members(names: Collection[str], scored: Sequence[Cell]) -> list[Cell]:
@@ -123,10 +109,11 @@ def middle(values: Sequence[Number | None]) -> Number | None:
     return statistics.median(numbers) if numbers else None
 
 
-def difference(means: Means, baseline: Means, p: float | None, p_holm: float | None) -> Difference:
-    """Return the difference of a row's means to the baseline's, of the metrics that both have."""
+def with_difference(row: ResultRow, reference: ResultRow | None, p: float | None, p_holm: float | None) -> ResultRow:
+    """Return a row with its difference to the baseline's row at the same place, and its p."""
+    delta = deltas(row.scores, reference.scores) if reference else {}
     is_bound = p is not None and corrections.is_bound(p, SAMPLES)
-    return Difference(deltas(means, baseline) or None, p, p_holm, is_bound)
+    return replace(row, delta=delta or None, p=p, p_holm=p_holm, p_is_bound=is_bound)
 
 
 def deltas(means: Means, baseline: Means) -> dict[str, Number]:

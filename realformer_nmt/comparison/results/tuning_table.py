@@ -13,7 +13,7 @@ from realformer_nmt.comparison.grid.axes import Group
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import ResultRow, group
-from realformer_nmt.comparison.results.summary import difference, holm, p_of_rows
+from realformer_nmt.comparison.results.summary import holm, p_of_rows, with_difference
 from realformer_nmt.comparison.running.tuning_choice import lowest, mean, untuned_place
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 
@@ -39,11 +39,9 @@ def rows(
     tuned = []
     for (family, place), row in selected.items():
         reference = selected.get((baseline, place)) if family != baseline else None
-        means, key = reference.scores if reference else {}, group(row)
-        p = p_values.get(key) if row.seeds else None
-        compared = difference(row.scores, means, p, None if p is None else corrected[key])
-        tried = len(candidates[family, place])
-        tuned.append(replace(row, **compared._asdict(), best=False, p_best=None, tried=tried))
+        p = p_values.get(group(row)) if row.seeds else None
+        compared = with_difference(row, reference, p, None if p is None else corrected[group(row)])
+        tuned.append(replace(compared, best=False, p_best=None, tried=len(candidates[family, place])))
     return tuned
 
 
