@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from realformer_nmt.checkpoints.run_files import CHECKPOINTS
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed_folder
 from realformer_nmt.common.files.text_lines import sha256
@@ -75,15 +74,6 @@ def copy(folder: Path, to: Path) -> None:
 
 
 def ignored(folder: str, names: list[str]) -> set[str]:
-    """Return the names that are not copied: hidden and set-aside files, special files, checkpoints."""
-    unneeded = set()
-    for name in names:
-        is_checkpoint = Path(folder).name == CHECKPOINTS and name.endswith(".pt")
-        if is_checkpoint or name.startswith((".", "before-")) or not is_plain(Path(folder, name)):
-            unneeded.add(name)
-    return unneeded
-
-
-def is_plain(path: Path) -> bool:
-    """Tell whether a path is a file or a folder, no link, pipe or device."""
-    return not path.is_symlink() and (path.is_file() or path.is_dir())
+    """Return the names that are not copied: hidden and set-aside files, checkpoints, links."""
+    unneeded = shutil.ignore_patterns(".*", "before-*", "checkpoint*.pt")(folder, names)
+    return {*unneeded, *(name for name in names if Path(folder, name).is_symlink())}

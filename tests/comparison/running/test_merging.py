@@ -1,7 +1,6 @@
 """Cells of two folders in one report, and what is refused: another grid's, two trainings of one cell."""
 
 import json
-import os
 import shutil
 import stat
 import tempfile
@@ -118,7 +117,6 @@ def test_of_a_cell_its_own_files_alone_are_copied(tmp_path: Path) -> None:
     (cell / "run.json").chmod(0o4755)
     (cell / "link").symlink_to(secret)
     (cell / "tensorboard/folder").symlink_to(tmp_path)
-    os.mkfifo(cell / "pipe")
     merging.copy(cell, tmp_path / "merged")
     paths = {str(path.relative_to(tmp_path / "merged")) for path in (tmp_path / "merged").rglob("*")}
     assert paths == {"run.json", "tensorboard", "tensorboard/events"}
