@@ -6,6 +6,7 @@ again.
 
 import os
 from collections.abc import Generator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt.checkpoints.run_files import DIVERGENCE
@@ -78,6 +79,7 @@ def _run_stage(
     cell: Cell, stage: CellStage[Any], log: CellLog, environment: Mapping[str, str], entropy: float | None
 ) -> Watched:
     """Run a stage, again after a fault; return None once it is done, or the verdict that ends the cell."""
+    output = cell.folder / OUTPUT
     for attempt in range(cell.retries + 1):
         result = yield from _attempt(cell, stage, environment, entropy)
         if isinstance(result, Verdict):
@@ -87,8 +89,8 @@ def _run_stage(
         diverged = verdict.diverged(cell.checkpoints, [])
         if diverged:
             return diverged
-        log.fault(f"{stage.name}, attempt {attempt + 1}: ended with status {result}: {_last_words(cell)}")
-    return Verdict("error", f"{stage.name} ended with status {result}, see {cell.folder / OUTPUT}: {_last_words(cell)}")
+        log.fault(f"{stage.name}, attempt {attempt + 1}: ended with status {result}: {last_line(output)}")
+    return Verdict("error", f"{stage.name} ended with status {result}, see {output}: {last_line(output)}")
 
 
 def _attempt(
@@ -127,6 +129,7 @@ def _progress(cell: Cell, stage: CellStage[Any], curves: Curves) -> Progress:
     return Progress(stage.name, last.update, _updates(cell), last.nll_loss, last.tokens_a_second)
 
 
-def _last_words(cell: Cell) -> str:
-    lines = (cell.folder / OUTPUT).read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "(no output)")
+def last_line(output: Path) -> str:
+    """Return the last line of an output that is not empty."""
+    text = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
+    return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "(no output)")

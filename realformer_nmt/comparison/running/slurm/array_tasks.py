@@ -68,10 +68,3 @@ def digest(cell: Cell) -> str:
     stages = [(stage.name, stage.request.subcommand, stage.request.as_options()) for stage in cell.stages]
     settings = [stages, written, asdict(cell.failure), cell.retries]
     return hashlib.sha256(json.dumps(settings, default=lambda path: str(path.resolve())).encode()).hexdigest()
-
-
-def last_words(folder: Path, task: ArrayTask) -> str:
-    """Return the last line that a task has printed."""
-    output = folder / f"{task.id}.out"
-    text = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
-    return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "(no output)")

@@ -13,7 +13,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_record import CellLog
 from realformer_nmt.comparison.records.cell_state import CellState
-from realformer_nmt.comparison.running.cell_run import Progress
+from realformer_nmt.comparison.running.cell_run import Progress, last_line
 from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import array_tasks, queue
 from realformer_nmt.comparison.running.slurm.array_tasks import ArrayTask
@@ -97,7 +97,7 @@ class Watch:
 
     def _lose(self, cell: Cell, task: ArrayTask, how: str) -> None:
         try:
-            CellLog(cell).lost(f"job {task.id} {how}: {array_tasks.last_words(self._folder, task)}")
+            CellLog(cell).lost(f"job {task.id} {how}: {last_line(self._folder / f'{task.id}.out')}")
         except (UserError, OSError) as error:
             self._unrecorded.append(f"{cell.name}: job {task.id} {how}, which cannot be recorded: {error}")
         self._end(cell)
