@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.run_files import AVERAGE, RECORD
@@ -14,10 +15,11 @@ from realformer_nmt.common.stages.provenance import changed_settings
 from realformer_nmt.common.stages.stage import AGAIN, StageStatus, damage
 from realformer_nmt.common.stages.stage_request import StageRequest
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
-from realformer_nmt.comparison.records import cell_record, scored_run
+from realformer_nmt.comparison.records import cell_record
 from realformer_nmt.comparison.records.cell_record import FINAL, MODEL_FAILED, STUCK, CellRecord
 from realformer_nmt.comparison.records.curves import Curves, still_falls
-from realformer_nmt.comparison.records.scored_run import ScoredRun
+from realformer_nmt.evaluation.metrics.metric_table import METRICS
+from realformer_nmt.evaluation.run_record import RunRecord
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 
 DAMAGED = "damaged"  # was done, but its results have changed since
@@ -31,6 +33,17 @@ def status_of(stage: CellStage[StageRequest]) -> StageStatus:
         return stage.request.stage().status()
     except UserError as error:
         return StageStatus(differences=(str(error),))
+
+
+def read_run(path: Path) -> RunRecord | None:
+    """Read a run.json; return None if it does not exist yet, and refuse one with an unknown metric."""
+    if not path.is_file():
+        return None
+    run = records.read(path, RunRecord, AGAIN)
+    unknown = [name for name in run.scores if name not in METRICS]
+    if unknown:
+        raise UserError(f"{path} has an unexpected format: scores has {unknown[0]!r}, which is no metric; {AGAIN}")
+    return run
 
 
 @dataclass(frozen=True)
@@ -68,9 +81,9 @@ class CellState:
         return PlannedTraining(self.cell.train.request)
 
     @functools.cached_property
-    def run(self) -> ScoredRun | None:
+    def run(self) -> RunRecord | None:
         """The scores on the first test set."""
-        return scored_run.read(self.cell.scores)
+        return read_run(self.cell.scores)
 
     @functools.cached_property
     def state(self) -> str:

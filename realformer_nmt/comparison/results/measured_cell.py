@@ -13,8 +13,7 @@ from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cell_requests import commands
-from realformer_nmt.comparison.records import scored_run
-from realformer_nmt.comparison.records.cell_state import DAMAGED, CellState
+from realformer_nmt.comparison.records.cell_state import DAMAGED, CellState, read_run
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves
 from realformer_nmt.comparison.results.cell_result import CellCurves, CellResult, CellScore
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
@@ -123,7 +122,7 @@ def run_of(state: CellState, subset: str) -> RunRecord | None:
     """Return a cell's scores on a subset; None if there are none, or if the cell's results are damaged."""
     if state.state == DAMAGED or (state.failed and state.damage):
         return None
-    return state.run if subset == state.cell.subset else scored_run.read(replace(state.cell, subset=subset).scores)
+    return state.run if subset == state.cell.subset else read_run(replace(state.cell, subset=subset).scores)
 
 
 def scored_cells(states: Iterable[CellState], subset: str) -> list[Cell]:
