@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
@@ -12,7 +13,6 @@ from realformer_nmt.comparison.report.formatting import (
     families,
     finite,
     placed,
-    places,
     printable,
 )
 from realformer_nmt.comparison.report.side_labels import Label, beside, room
@@ -38,10 +38,9 @@ def validation(results: Results) -> list[Drawing]:
 @styled()
 def small_multiples(results: Results, curves: dict[str, Curve], title: str) -> list[Drawing]:
     drawn = [cell for cell in by_size(results.cells) if any(map(math.isfinite, curves[cell.name][1]))]
-    by_place = {at: [cell for cell in drawn if place(cell) == at] for at in places(results)}
     texts = [UNIGRAMS, *(curve_label(row) for row in results.rows)]
     limits = scale(drawn, curves)
-    return [draw(results, cells, curves, title, texts, limits) for cells in by_place.values() if cells]
+    return [draw(results, list(cells), curves, title, texts, limits) for _, cells in groupby(drawn, key=place)]
 
 
 def draw(

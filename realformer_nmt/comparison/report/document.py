@@ -34,7 +34,8 @@ from realformer_nmt.comparison.report.power import best_rows
 from realformer_nmt.comparison.report.tables import terminal_table as terminal_table
 from realformer_nmt.comparison.results import results_file
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.comparison.results.results_file import AnalysisResult, MetricColumn, ResultRow, Results, group
+from realformer_nmt.comparison.results.results_file import AnalysisResult, ResultRow, Results, group
+from realformer_nmt.comparison.results.summary import ranked
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
@@ -121,7 +122,7 @@ def content(results: Results) -> dict[str, object]:
         "ended": sum(states[state] for state in (*FINAL, TOO_SHORT)),
         "failed": sum(states[state] for state in MODEL_FAILED),
         "finding": finding(results),
-        "best": not_worse(results, drawn),
+        "best": ranked([row for row in results.rows if row.best], drawn.name),  # none significantly worse
         "marked": best_rows(results.rows, drawn.name),
         "metric_columns": columns.metric_columns,
         "failed_rows": failed_rows(results),
@@ -170,12 +171,6 @@ def cells(results: Results) -> list[tuple[CellResult, list[str]]]:
     """Return each cell with its plots."""
     numbered = enumerate(by_size(results.cells))
     return [(cell, svgs(cell_plots.drawings(cell), f"cell{number}")) for number, cell in numbered]
-
-
-def not_worse(results: Results, metric: MetricColumn) -> list[ResultRow]:
-    """Return the row with the best mean, and those that are not significantly worse, though they be all rows."""
-    rows = [row for row in results.rows if row.best]
-    return sorted(rows, key=lambda row: row.scores[metric.name].mean, reverse=metric.higher_is_better)
 
 
 def failed_rows(results: Results) -> list[tuple[ResultRow, str]]:

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.common.terminal import printable as printable
-from realformer_nmt.comparison.grid.axes import Place
 from realformer_nmt.comparison.grid.axes import shown as shown_on
 from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
@@ -17,7 +16,6 @@ from realformer_nmt.comparison.results.results_file import (
     ResultRow,
     Results,
     metric_column,
-    place,
 )
 from realformer_nmt.evaluation.p_values import shown
 from realformer_nmt.evaluation.significance import signed
@@ -49,11 +47,6 @@ def placed(entry: CellResult | ResultRow | OutsideRow) -> str:
 def short(entry: CellResult | ResultRow) -> str:
     """Return the place in short, `18, lr 0.001`."""
     return ", ".join([entry.depth, *on_axes(entry)])
-
-
-def places(results: Results) -> dict[Place, str]:
-    """Return the places of all rows with their texts, in order."""
-    return {place(row): placed(row) for row in by_size(results.rows)}
 
 
 def depths(results: Results) -> dict[str, list[int]]:

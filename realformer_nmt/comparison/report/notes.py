@@ -4,6 +4,7 @@ from realformer_nmt.comparison.grid.axes import AXES
 from realformer_nmt.comparison.report.formatting import MARK, drawn_metric, printable
 from realformer_nmt.comparison.report.power import smallest_significant
 from realformer_nmt.comparison.report.report_table import counted
+from realformer_nmt.comparison.results.default_title import listed
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.evaluation.agreement import MEANING, fit
 from realformer_nmt.evaluation.p_values import ALPHA
@@ -13,8 +14,9 @@ def notes(results: Results) -> list[str]:
     """Return the notes on differences and p-values, and the cells that were trained otherwise."""
     test, drawn = results.test, drawn_metric(results)
     labels = {metric.name: metric.label for metric in results.metrics}
+    shared = ["depth", *(AXES[name].label for name in results.axes)]  # by a row and its baseline
     lines = [
-        f"Differences are to {printable(results.baseline)} of the same {common_axes(results)}.",
+        f"Differences are to {printable(results.baseline)} of the same {listed(shared)}.",
         "± is the deviation over seeds: would the score hold after another training?",
         f"p ({test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples): would the difference "
         f"hold on other sentences like these? It is corrected for the number of tests ({test.correction}), and of "
@@ -30,12 +32,6 @@ def notes(results: Results) -> list[str]:
         lines.append(f"Lower {drawn.label} is better.")
     cells = {title: "; ".join(map(printable, texts)) for title, texts in unequal(results).items() if texts}
     return [*lines, *(f"{title}: {text}." for title, text in cells.items())]
-
-
-def common_axes(results: Results) -> str:
-    """Return the names of what a row and its baseline share: depth and axes."""
-    names = ["depth", *(AXES[name].label for name in results.axes)]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
 
 
 def unequal(results: Results) -> dict[str, list[str]]:
