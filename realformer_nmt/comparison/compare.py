@@ -114,7 +114,7 @@ def show_plan(comparison: Comparison, tflops: float | None) -> int:
         print(tuning_choice.waiting_line(grid, planned), end="")
     for state in planned:
         lines = commands(state.cell)
-        if corpus.planned.corpus or not missing:
+        if corpus.planned_name or not missing:
             lines.append(f"# which runs {pasted(state.planned.command())}")
         print(f"\n# {state.cell.name}", *lines, sep="\n")
     return 0

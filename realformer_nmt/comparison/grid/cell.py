@@ -1,8 +1,6 @@
 """A cell of the grid: one training, its folder, its stages up to its scores, and when it has failed."""
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -111,15 +109,6 @@ class Cell:
     def requests(self, kind: type[SomeRequest]) -> list[SomeRequest]:
         """Return the requests of one kind among its scorings."""
         return [stage.request for stage in self.scorings if isinstance(stage.request, kind)]
-
-
-def name_cells(
-    families: Sequence[str], layers: Sequence[str], seeds: Sequence[int], along: Mapping[str, Sequence[float]]
-) -> Iterator[Named]:
-    """Yield the product of all values, the seeds of one setting one after the other."""
-    points = [tuple(zip(along, values, strict=True)) for values in itertools.product(*along.values())]
-    for family, depth, point, seed in itertools.product(families, layers, points, seeds):
-        yield Named(family, depth, seed, point)
 
 
 def folder_of(named: Named, comparison: Path) -> Path:

@@ -82,7 +82,7 @@ def protocol_of(train: TrainRequest, corpus: CorpusChoice) -> Protocol:
 def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, named: Named) -> TrainRequest:
     budget = {name.replace("-", "_"): value for name, value in grid.options("budget", named).items()}
     return TrainRequest(
-        data=data_bin(corpus, named),
+        data=corpus.sample(dict(named.point).get("data", 1)).data,
         folder=folder_of(named, request.folder),
         arch=named.family,
         kind=grid.kind,
@@ -91,8 +91,8 @@ def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, nam
         curves=True,
         begin_with=beginning(grid, named),
         flags=tuple(flags({"log-interval": INTERVAL, **grid.options("train", named), "seed": named.seed})),
-        corpus=corpus.planned.corpus,
-        subwords=corpus.planned.subwords,
+        corpus=corpus.planned_name,
+        subwords=corpus.planned_subwords,
         **budget,
         **{**request.as_options(TrackerOptions), "aim_repo": request.aim_repo and request.aim_repo.absolute()},
     )
@@ -103,11 +103,7 @@ def beginning(grid: Grid, named: Named) -> Path | None:
     depth, of the same seed or, where all cells have one seed, of that."""
     if grid.pretrained is None:
         return None
-    parts = {"family": named.family, "layers": named.layers, "seed": named.seed}
-    written = grid.pretrained
-    for part, value in parts.items():
-        written = written.replace(f"{{{part}}}", str(value))
-    model = grid.path(written)
+    model = grid.path(grid.pretrained.format(family=named.family, layers=named.layers, seed=named.seed))
     if not (model / CELLS).is_dir():
         return checkpoint_of(model)
     names = [path.name for path in (model / CELLS).glob("[!.]*-s*[0-9]")]  # trained to the end or not
@@ -133,8 +129,3 @@ def check_metric(grid: Grid, train: Mapping[str, Any]) -> None:
     metrics = metric_table.drawn(grid.task, bool(train.get("regression-target")))
     if grid.drawn not in metrics:
         raise UserError(f"{grid.name}.toml: {not_allowed('metric', grid.drawn, metrics)}, with these labels")
-
-
-def data_bin(corpus: CorpusChoice, named: Named) -> Path:
-    """Return the data-bin that a cell is trained on."""
-    return corpus.sample(dict(named.point).get("data", 1)).data

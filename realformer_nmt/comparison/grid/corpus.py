@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.json_records import as_read
@@ -23,16 +22,8 @@ from realformer_nmt.corpora.subwords.subword_methods import DEFAULT
 from realformer_nmt.data_bins.file_checks import NAME as NOTE
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
-
-class PlannedCorpus(NamedTuple):
-    """Name and subwords of a corpus that is not prepared yet, which choose the protocol of its training."""
-
-    corpus: str | None = None
-    subwords: str | None = None
-
-
 IN_GRID = ("workers", "keep", "quiet")  # options of `prepare` for [prepare], beside those of the text
-NO_OPTIONS, UNPLANNED = CorpusOptions(), PlannedCorpus()
+NO_OPTIONS = CorpusOptions()
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,8 @@ class CorpusChoice:
     name: str
     data: Path  # the data-bin
     text: CorpusOptions = NO_OPTIONS
-    planned: PlannedCorpus = UNPLANNED
+    planned_name: str | None = None  # of a corpus that is shipped and not prepared yet, and its subwords: they choose
+    planned_subwords: str | None = None  # the settings of its protocol
     references: Mapping[str, Path] = field(default_factory=dict)  # by subset, where `prepare` recorded none
     prepare: PrepareRequest | None = None
     languages: tuple[str, ...] | None = None  # source and target, if the manifest says them
@@ -126,7 +118,8 @@ def to_prepare(grid: Grid, corpus: str, archives: Path | None, folder: Path) -> 
         content.name,
         folder / "data-bin",
         text=CorpusOptions(prepared=folder),
-        planned=PlannedCorpus(content.name, prepare.subwords) if is_shipped else UNPLANNED,
+        planned_name=content.name if is_shipped else None,
+        planned_subwords=prepare.subwords if is_shipped else None,
         prepare=prepare,
         languages=(content.source, content.target),
     )

@@ -6,6 +6,7 @@ Paths in it are relative to its folder.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.requests.toml_tables import TableError, build_table, merge, read_toml
 from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named, name_cells
+from realformer_nmt.comparison.grid.cell import USUAL, Failure, Named
 from realformer_nmt.comparison.grid.grid_table import ELSEWHERE, check_budget, check_places, with_texts
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.evaluation.metrics import metric_table
@@ -199,7 +200,11 @@ class Grid:
         return next(iter(metric_table.drawn(self.task, numbers))) if self.metric is None else self.metric
 
     def cells(self) -> Iterator[Named]:
-        return name_cells(self.families, self.layers, self.seeds, self.axes or {})
+        """Yield the product of all values, the seeds of one setting one after the other."""
+        along = self.axes or {}
+        points = [tuple(zip(along, values, strict=True)) for values in product(*along.values())]
+        for family, depth, point, seed in product(self.families, self.layers, points, self.seeds):
+            yield Named(family, depth, seed, point)
 
     def with_seeds(self, number: int) -> "Grid":
         """Return the grid with so many more seeds, counted on from its largest."""
