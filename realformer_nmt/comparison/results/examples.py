@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.text_lines import read_lines, read_recorded
+from realformer_nmt.common.files.text_lines import read_recorded
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.results.results_file import ExampleSentence
-from realformer_nmt.data_bins.file_checks import AGAIN, NAME, difference, read_files
+from realformer_nmt.data_bins.file_checks import NAME, read_files
 from realformer_nmt.evaluation.run_record import RunRecord
 
 EXAMPLES = 8  # sentences
@@ -52,9 +51,4 @@ def source_lines(run: RunRecord) -> list[str]:
     note = Path(translation.prepared, NAME)
     name = f"{translation.subset}.raw.{translation.languages[0]}"
     recorded = read_files(note).get(name) if note.is_file() else None
-    if not recorded:
-        return []
-    change = difference(note.parent / name, recorded)
-    if change:
-        raise UserError(f"{change}, says {note}; {AGAIN}")
-    return read_lines(note.parent / name)
+    return read_recorded(note.parent / name, recorded.sha256, note) if recorded else []

@@ -55,7 +55,7 @@ def test_a_source_is_quoted_as_far_as_it_is_the_one_prepared(tmp_path: Path) -> 
     run = RunRecord(translation=translation_records.record(prepared=str(tmp_path), subset="test"))
     assert source_lines(run) == ["one"]
     source.write_text("two\n")
-    with pytest.raises(UserError, match=r"test\.raw\.en has changed"):
+    with pytest.raises(UserError, match=r"test\.raw\.en is missing or has changed since .*prepare\.json"):
         source_lines(run)
     run = RunRecord(translation=translation_records.record(prepared=str(tmp_path), subset="../other"))
     assert source_lines(run) == []
