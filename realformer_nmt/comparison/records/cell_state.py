@@ -111,12 +111,12 @@ class CellState:
 
     @functools.cached_property
     def unreadable(self) -> list[str]:
-        """Messages about records and curves that cannot be read."""
+        """A message about a record that cannot be read."""
         try:
             _ = self.record, self.training, self.average
         except UserError as error:
             return [str(error)]
-        return self.curves.damage
+        return []
 
     @functools.cached_property
     def differences(self) -> list[str]:

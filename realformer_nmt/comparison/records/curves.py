@@ -1,5 +1,6 @@
 """Learning curves: the JSON lines that fairseq-train writes for `realformer-nmt train --curves`, and their trend."""
 
+import contextlib
 import json
 import statistics
 from collections.abc import Collection, Mapping, Sequence
@@ -9,8 +10,7 @@ from msgspec import Struct
 
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.checkpoints.run_files import CURVES
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import json_records
+from realformer_nmt.common.files.json_records import UNLIKE
 from realformer_nmt.comparison.records.cell_record import STUCK
 from realformer_nmt.tasks import TASKS, TRANSLATION
 
@@ -41,7 +41,6 @@ class Curves:
         self._position = 0  # bytes read so far
         self._train: dict[int, CurvePoint] = {}
         self._valid: dict[int, CurvePoint] = {}
-        self.damage: list[str] = []  # a message about the first line that cannot be read
         self.grow()
 
     def grow(self) -> bool:
@@ -53,20 +52,17 @@ class Curves:
             lines, end, _ = file.read().rpartition(b"\n")
         self._position += len(lines + end)
         for line in lines.split(b"\n"):
-            try:
-                self._add(_record(line))
-            except UserError as error:
-                self.damage = self.damage or [str(error)]
+            with contextlib.suppress(*UNLIKE):  # of a line that a killed process left incomplete
+                self._add(json.loads(line))
         return bool(end)
 
-    def _add(self, line: dict[str, object]) -> None:
-        with json_records.expected(self._file, "a line of it is none of fairseq-train's; `--fresh` trains again"):
-            if "num_updates" in line:
-                point = _values(line, "num_updates", {**TRAIN, "nll_loss": self._loss})
-                self._train[point.update] = point
-            if "valid_num_updates" in line:
-                point = _values(line, "valid_num_updates", {**VALID, "nll_loss": f"valid_{self._loss}"})
-                self._valid[point.update] = point
+    def _add(self, line: Mapping[str, object]) -> None:
+        if "num_updates" in line:
+            point = _values(line, "num_updates", {**TRAIN, "nll_loss": self._loss})
+            self._train[point.update] = point
+        if "valid_num_updates" in line:
+            point = _values(line, "valid_num_updates", {**VALID, "nll_loss": f"valid_{self._loss}"})
+            self._valid[point.update] = point
 
     @property
     def train(self) -> list[CurvePoint]:
@@ -83,15 +79,6 @@ def _values(line: Mapping[str, object], count: str, names: Mapping[str, str]) ->
     if "loss" in numbers:
         numbers.setdefault("nll_loss", numbers["loss"])
     return CurvePoint(update=int(str(line[count])), **numbers)
-
-
-def _record(line: bytes) -> dict[str, object]:
-    """Return a line's table; nothing of a line that a killed process left incomplete, or that is no table."""
-    try:
-        table = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return table if isinstance(table, dict) else {}
 
 
 def all_too_short(cells: Collection[tuple[str, Sequence[CurvePoint]]]) -> bool:

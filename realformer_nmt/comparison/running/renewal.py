@@ -1,5 +1,6 @@
 """Results of a cell that cannot be kept: they are set aside or removed before its stages run again."""
 
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,9 @@ def renew(state: CellState) -> None:
     """Set aside the results that no longer fit the grid, and those that were made from them."""
     cell = state.cell
     with locked(cell.lock, "runs"):
-        unfit = [stage for stage in cell.stages if state.statuses[stage.name].differences]
-        first = cell.train if state.curves.damage else next(iter(unfit), None)
+        unfit = dropwhile(lambda stage: not state.statuses[stage.name].differences, cell.stages)
         cell.record_file.unlink(missing_ok=True)
-        for stage in reversed(cell.stages[cell.stages.index(first) :] if first else ()):
+        for stage in reversed([*unfit]):
             if stage is cell.train:
                 with locked(cell.folder / training_run.LOCK.format(0), "trains"):
                     training_run.set_aside(cell.folder)

@@ -5,14 +5,9 @@ import math
 from pathlib import Path
 
 import pytest
-from grids.grid_cells import cells_of
 
 from realformer_nmt.checkpoints.run_files import CURVES
-from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.records.curves import CurvePoint, Curves, still_falls
-from realformer_nmt.comparison.results.measured_cell import describe
-from realformer_nmt.comparison.running.renewal import renew
 
 
 def line(update: int, loss: str) -> str:
@@ -41,22 +36,13 @@ def test_a_growing_file_is_read_on_where_it_was(tmp_path: Path) -> None:
 
 def test_validations_are_a_curve_of_their_own(tmp_path: Path) -> None:
     valid = {"epoch": 1, "valid_loss": "5.1", "valid_nll_loss": "4.2", "valid_bleu": "7.5", "valid_num_updates": "20"}
-    (tmp_path / CURVES).write_text(f"{line(20, 'nan')}\n{json.dumps(valid)}\n[1]\n7\n{'[' * 100_000}\n")
+    (tmp_path / CURVES).write_text(
+        f"{line(20, 'nan')}\n{json.dumps(valid)}\n[1]\n7\n{'[' * 100_000}\n{line(9, 'low')}\n"
+    )
     curves = Curves(tmp_path)
     assert curves.valid == [CurvePoint(update=20, loss=5.1, nll_loss=4.2, bleu=7.5)]
+    assert [point.update for point in curves.train] == [20]
     assert math.isnan(curves.train[0].loss or 0.0)  # not a number, and kept as such
-
-
-def test_a_cell_whose_curve_cannot_be_read_is_reported_and_trained_again(tmp_path: Path) -> None:
-    (tmp_path / "grid.toml").write_text('families = ["admin"]\nlayers = ["6"]\ncorpus = "multi30k_en_de"\n')
-    (cell,) = cells_of(load(tmp_path / "grid.toml"), tmp_path)
-    cell.folder.mkdir(parents=True)
-    (cell.folder / CURVES).write_text('{"num_updates": "soon"}\n')
-    state = CellState(cell)
-    assert describe(state).state == "damaged"
-    assert ["curves.jsonl has an unexpected format" in words for words in state.differences] == [True]
-    renew(state)
-    assert (cell.folder / "before-1" / CURVES).is_file()
 
 
 @pytest.mark.parametrize(

@@ -21,16 +21,6 @@ def write_curves(folder: Path, *points: dict[str, object]) -> None:
     (folder / CURVES).write_text("".join(f"{json.dumps(point)}\n" for point in points))
 
 
-def test_a_line_that_is_no_point_of_a_curve_damages_its_cell_alone(tmp_path: Path) -> None:
-    states = [CellState(stub(tmp_path, family=family)) for family in ("admin", "post_ln")]
-    for state, loss in zip(states, ("low", "5.0"), strict=True):
-        write_curves(state.cell.folder, {"num_updates": "20", "loss": loss})
-    damaged, whole = status.table(states).splitlines()[2:]
-    assert damaged.split()[:2] == ["admin-6-s1", "damaged"]
-    assert "admin-6-s1/curves.jsonl has an unexpected format" in damaged
-    assert whole.split() == ["post_ln-6-s1", "waiting", "20", "5.00"]
-
-
 @pytest.mark.parametrize(
     ("complete", "validated", "shown"),
     [(False, 40, "480"), (True, 40, "500"), (True, 484, "484")],  # the last was ended by --patience
