@@ -84,21 +84,6 @@ def options(table: str, point: Point, sides: Sequence[str] = SIDES) -> dict[str,
     return settings
 
 
-def measured(point: Point, settings: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values on the axes as a cell's record has them, or else the grid."""
-    values = {}
-    for name, value in point:
-        recorded = AXES[name].recorded
-        values[name] = number(settings.get(recorded[0] if recorded else name, value))
-    return values
-
-
-def number(value: Any) -> Value:
-    """Return the value, or the first of a list: fairseq has a learning rate per epoch."""
-    first: Value = value[0] if isinstance(value, list) else value
-    return first
-
-
 def shown(value: Value) -> str:
     return f"{value:g}"
 

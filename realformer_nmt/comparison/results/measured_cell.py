@@ -10,7 +10,6 @@ from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.model_description import ShortcutWeight
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files.records import none_if_unset
-from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cell_requests import commands
 from realformer_nmt.comparison.records.cell_state import DAMAGED, CellState, read_run
@@ -38,7 +37,7 @@ def describe(state: CellState) -> CellResult:
         layers=list(layers(cell.layers, TASKS[cell.task].sides)),
         depth=cell.layers,
         seed=cell.seed,
-        axes=axes.measured(cell.point, cell_settings),
+        axes=dict(cell.point),
         state=state.state,
         evidence=state.evidence,
         scores=scores(run),

@@ -9,8 +9,7 @@ from grids.sample_results import CellScore, Results, make_cell, rows, sample
 from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.comparison.grid import axes
-from realformer_nmt.comparison.grid.cell import Named, folder_of
+from realformer_nmt.comparison.grid.cell import folder_of
 from realformer_nmt.comparison.grid.grid import Grid, load
 from realformer_nmt.comparison.report import axis_plots, tables
 from realformer_nmt.comparison.results import setting_differences
@@ -79,12 +78,6 @@ def test_an_override_names_values_of_axes(tmp_path: Path) -> None:
     grid = read(tmp_path, BOTH + "[[override]]\naxes = {updates = 500}\n[override.train]\nwarmup-updates = 50")
     warm = {cell.point: grid.options("train", cell).get("warmup-updates") for cell in grid.cells()}
     assert {dict(point)["updates"]: value for point, value in warm.items()} == {500: 50, 1000: None, 2000: None}
-
-
-def test_a_value_is_read_from_the_cells_record() -> None:
-    point = Named("admin", "6", 1, (("lr", 0.001), ("updates", 500))).point
-    assert axes.measured(point, {"lr": [0.002], "max_update": 400}) == {"lr": 0.002, "updates": 400}
-    assert axes.measured(point, {}) == {"lr": 0.001, "updates": 500}
 
 
 def test_what_an_axis_changes_is_no_setting_of_a_cells_own() -> None:
