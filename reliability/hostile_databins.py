@@ -64,7 +64,6 @@ def odd_indexes(good: Index) -> dict[str, Index]:
         "lengths of the same sum": good._replace(sizes=change(sizes, {0: sizes[0] + 1, 1: sizes[1] - 1})),
         "an empty sentence": Index(code, np.append(sizes, 0), np.append(places, 2 * sizes.sum()), words),
         "no sentence": Index(code, sizes[:0], places[:0], words[:0]),
-        "a sentence less than the other side": Index(code, sizes[:-1], places[:-1], words[: -sizes[-1]]),
         "a wild place": good._replace(places=change(places, {half: 1 << 62})),
         "a place twice": good._replace(places=change(places, {half: places[half - 1]})),
         "an odd place": good._replace(places=change(places, {half: places[half] + 1})),

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from realformer_nmt.common.errors import UserError, one_line
 from realformer_nmt.data_bins.file_checks import check_prepared
-from realformer_nmt.data_bins.index import AGAIN, check_sound, header
-from realformer_nmt.data_bins.languages import pair_of
+from realformer_nmt.data_bins.index import AGAIN, check_sound
 
 if TYPE_CHECKING:
     from fairseq.data import Dictionary
@@ -70,18 +69,4 @@ def has_sound_dataset(prefix: Path, impl: str, vocabulary: "Dictionary | None") 
     language = prefix.name.rpartition(".")[2]
     size = None if vocabulary is None else len(vocabulary)
     check_sound(index, size, prefix.with_name(f"dict.{language}.txt"))
-    check_parallel(index)
     return True
-
-
-def check_parallel(index: Path) -> None:
-    """Raise if both sides exist and differ in their number of sentences."""
-    pair = pair_of(index)
-    if pair is None:
-        return
-    subset = index.name.partition(".")[0]
-    for language in pair:
-        other = index.with_name(f"{subset}.{'-'.join(pair)}.{language}.idx")
-        counts = [header(file)[1] for file in (index, other) if file.is_file()]
-        if len(set(counts)) > 1:
-            raise UserError(f"{index} has {counts[0]:,} sentences, and {other.name} {counts[1]:,}; {AGAIN}")
