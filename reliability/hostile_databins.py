@@ -98,8 +98,6 @@ def names(data: Path, folder: Path) -> Iterator[Hostile]:
             (data_bin / f"train.src-tgt.tgt.{suffix}").unlink()
         (data_bin / "train.src-tgt.tgt.fasta").write_text(FASTA)
         yield Hostile(f"fasta in {name}", data_bin, "train.src-tgt.tgt.fasta")
-    looked_up = "${oc.env:HOME}"
-    yield Hostile(f"folder {looked_up}", shutil.copytree(data, folder / looked_up), looked_up)
     for name, place in PLACES.items():
         data_bin = shutil.copytree(data, folder / name)
         file = data_bin / f"train.src-tgt.tgt{name.partition(' ')[0]}"

@@ -6,7 +6,7 @@ file's name in it, and none contains enough to be checked.
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 FORMAT = "mmap"
 OTHER_FORMATS = ("", ".fasta")  # endings of files that fairseq reads in other formats
 PREFIX = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)  # train.en-de.en, train.align.en-de, train
-
-
-def check_plain(options: Mapping[str, object]) -> None:
-    """Raise if an option of fairseq's contains ${, which OmegaConf would replace by another value."""
-    for name in ("data", "source_lang", "target_lang"):
-        if "${" in str(options.get(name)):
-            raise UserError(f"{options[name]}: ${{ stands for another value in fairseq's options; rename the folder")
 
 
 def dictionary(file: Path) -> "Dictionary":

@@ -84,7 +84,7 @@ def test_languages_with_hyphens_are_found_without_being_named(toy_corpus: Path, 
 @pytest.mark.parametrize("language", ["../de", "$(id)", "de.x", "${oc.env:HOME}"])
 def test_languages_of_options_are_checked(toy_corpus: Path, language: str) -> None:
     words = [str(toy_corpus), "--arch", "realformer_tiny", "--max-tokens", "100", "--target-lang", language]
-    with pytest.raises(UserError, match=r"names no language|stands for another value"):
+    with pytest.raises(UserError, match="names no language"):
         tasks.setup_task(updates.parse(words).task)
 
 

@@ -10,7 +10,7 @@ from fairseq.tasks.sentence_prediction import SentencePredictionTask
 from omegaconf import DictConfig, OmegaConf
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins.datasets import FORMAT, check_plain, dictionary_file, has_sound_dataset
+from realformer_nmt.data_bins.datasets import FORMAT, dictionary_file, has_sound_dataset
 from realformer_nmt.data_bins.languages import check_language, pair_in
 from realformer_nmt.data_bins.targets import check_as_many, check_classes, check_numbers
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
@@ -27,7 +27,6 @@ def check_languages() -> None:
 
 def setup_task(original: Original, cfg: Any, **kwargs: Any) -> Any:
     options: Any = OmegaConf.to_container(cfg) if isinstance(cfg, DictConfig) else vars(cfg)
-    check_plain(options)
     names = ("source_lang", "target_lang")
     languages = {name: options[name] for name in names if options.get(name) is not None}
     for name, language in languages.items():

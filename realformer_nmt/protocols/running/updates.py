@@ -17,7 +17,6 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.data_bins.datasets import check_plain
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.model.attention import scores
 from realformer_nmt.model.config import TranslationConfig
@@ -42,7 +41,6 @@ def parse(argv: Sequence[str]) -> Any:
 
 def configure(options: Mapping[str, Any], argv: Sequence[str]) -> Any:
     """Return the configuration of flags that are parsed."""
-    check_plain({"data": argv[0]})
     with quiet():
         try:
             return configuration(options)

@@ -102,12 +102,3 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: Any) -> Non
 def test_what_fits_no_batch_is_said_in_a_line(toy_corpus: Path, options: list[str], message: str, capsys: Any) -> None:
     assert main(["updates", str(toy_corpus), *options, "--epochs", "1"]) == 1
     assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["${oc.env:HOME}", "${x"])
-def test_a_folder_is_no_reference(tmp_path: Path, name: str, capsys: Any) -> None:
-    (tmp_path / name).mkdir()
-    assert main(["updates", str(tmp_path / name), "--max-tokens", "100", "--epochs", "1"]) == 1
-    stderr = capsys.readouterr().err
-    assert name in stderr
-    assert "unexpected error" not in stderr
