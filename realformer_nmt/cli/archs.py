@@ -3,7 +3,7 @@
 import argparse
 import json
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.requests.option import option
@@ -11,42 +11,25 @@ from realformer_nmt.common.requests.request import Request
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA, PRESETS, SIZES, in_every_size
 from realformer_nmt.subcommands import register
 
-HEADERS = (
-    "arch",
-    "idea",
-    "topology",
-    "scaling",
-    "source",
-    "carry",
-    "norm",
-    "heads",
-    "encoder",
-    "decoder",
-    "width",
-    "parameters",
-)
+COLUMNS = {  # headings of the table by the keys of --json, most of them names of options
+    "arch": "arch",
+    "idea": "idea",  # what sets the family apart; "" of a family from a --user-dir
+    "residual_topology": "topology",
+    "residual_scaling": "scaling",
+    "score_source": "source",
+    "score_carry": "carry",
+    "norm": "norm",
+    "heads": "heads",
+    "encoder_layers": "encoder",
+    "decoder_layers": "decoder",
+    "encoder_embed_dim": "width",
+    "parameters": "parameters",
+}
+OF_FAMILY = [*COLUMNS][:8]
 # Values of the options, for what a family or a size does not say
 DEFAULTS = {**SIZES["wmt_en_de"], "norm": "layer", "heads": "plain"}
-PARTS = HEADERS.index("encoder")  # the columns before it are of the family
 IDEAS = {family: idea for idea, families in FAMILIES_BY_IDEA.items() for family in families}
 SPECIAL, MOST = 4, 100_000_000  # least and most entries of a dictionary; fairseq adds four special ones
-
-
-class Arch(NamedTuple):
-    """Row of the table; the fields are the names of the options."""
-
-    arch: str
-    idea: str  # what sets its family apart; "" of a family from a --user-dir
-    residual_topology: str
-    residual_scaling: str
-    score_source: str
-    score_carry: str
-    norm: str
-    heads: str
-    encoder_layers: int
-    decoder_layers: int
-    encoder_embed_dim: int
-    parameters: int | None  # None: not counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +60,14 @@ class ArchsRequest(Request):
             for arch in (in_every_size({family: options}) if every_size else [family])
         ]
         if self.json:
-            print(json.dumps([row._asdict() for row in rows], indent=2))
+            print(json.dumps(rows, indent=2))
             return 0
         if self.vocabulary:
-            print(tabulate(rows, headers=HEADERS, intfmt=","))
+            print(tabulate(rows, headers=COLUMNS, intfmt=","))
             print(f"\nParameters: with a joined dictionary of {self.vocabulary:,} entries and --share-all-embeddings.")
         else:
-            print(tabulate([row[:PARTS] for row in rows], headers=("family", *HEADERS[1:PARTS])))
+            headings = ["family", *(COLUMNS[name] for name in OF_FAMILY[1:])]
+            print(tabulate([[row[name] for name in OF_FAMILY] for row in rows], headers=headings))
             print(f"\nAn --arch of fairseq's is FAMILY_SIZE; sizes: {', '.join(SIZES)}.")
         return 0
 
@@ -91,10 +75,11 @@ class ArchsRequest(Request):
 REQUEST = ArchsRequest
 
 
-def describe(arch: str, idea: str, vocabulary: int | None) -> Arch:
-    options = DEFAULTS | PRESETS[arch]
+def describe(arch: str, idea: str, vocabulary: int | None) -> dict[str, object]:
+    """Return a row of the table; without a vocabulary its parameters are not counted."""
     number = vocabulary and count_parameters(arch, vocabulary)
-    return Arch._make([arch, idea, *(options[name] for name in Arch._fields[2:-1]), number])
+    values = {**DEFAULTS, **PRESETS[arch], "arch": arch, "idea": idea, "parameters": number}
+    return {name: values[name] for name in COLUMNS}
 
 
 def count_parameters(arch: str, vocabulary: int) -> int:

@@ -15,8 +15,8 @@ VOCABULARY, WIDTH, FFN = 32768, 512, 2048
 
 
 def parameters(arch: str) -> int:
-    number = archs.describe(arch, "", VOCABULARY).parameters
-    assert number is not None
+    number = archs.describe(arch, "", VOCABULARY)["parameters"]
+    assert isinstance(number, int)
     return number
 
 
@@ -58,7 +58,7 @@ def test_a_list_without_parameters_needs_no_torch() -> None:
 
 def test_a_family_without_a_size_has_the_defaults_of_the_options() -> None:
     defaults = vars(TranslationConfig())
-    shape = [*archs.Arch._fields[7:11], "decoder_embed_dim", "encoder_ffn_embed_dim", "encoder_attention_heads"]
+    shape = [*[*archs.COLUMNS][7:11], "decoder_embed_dim", "encoder_ffn_embed_dim", "encoder_attention_heads"]
     assert {name: archs.DEFAULTS[name] for name in shape} == {name: defaults[name] for name in shape}
 
 
