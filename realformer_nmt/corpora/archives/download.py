@@ -27,8 +27,7 @@ from realformer_nmt.common.version import VERSION
 from realformer_nmt.corpora.manifest_schema import Packing
 from realformer_nmt.corpora.progress import progress
 
-LARGEST = 32 << 30  # bytes: ten times the largest archive of WMT'14
-LEAST = 1 << 16  # bytes in `Patience.stall` seconds, below which an attempt ends
+LEAST = 1 << 16  # bytes of an attempt that renews the patience
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
 FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two for invalid redirections
 
@@ -168,26 +167,18 @@ class _Transfer:
             self._append(response)
 
     def _append(self, response: http.client.HTTPResponse) -> None:
-        """Append what arrives, up to the length of the file, as long as enough of it arrives in time."""
+        """Append what arrives, up to the length of the file."""
         offered = response.length and self.size + response.length  # None if the server does not say
         length = self.packing.bytes or offered
-        if offered and (offered != length or offered > LARGEST):
-            raise RefusedError(f"offers {offered:,} bytes, allowed are {self.packing.bytes or LARGEST:,}")
-        most = length or LARGEST
+        if offered and offered != length:
+            raise RefusedError(f"offers {offered:,} bytes, allowed are {length:,}")
         self.bar.total = length
         self.bar.update(self.size - self.bar.n)
-        begun, received = time.monotonic(), 0
         while chunk := response.read1(CHUNK):  # what has arrived, so that a cut loses nothing
-            if self.size + len(chunk) > most:
+            if length and self.size + len(chunk) > length:
                 self._restart()
-                raise RefusedError(f"sends more than the {most:,} bytes that are allowed")
+                raise RefusedError(f"sends more than the {length:,} bytes that are allowed")
             self._write(chunk)
-            received += len(chunk)
-            seconds = time.monotonic() - begun
-            if seconds >= self.patience.stall:
-                if received < LEAST:
-                    raise CutError(f"the server sent {received:,} bytes in {seconds:.0f} s: less than {LEAST:,}")
-                begun, received = time.monotonic(), 0
         if length and self.size < length:
             raise CutError(f"was cut after {self.size:,} of {length:,} bytes")
 

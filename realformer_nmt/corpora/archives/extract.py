@@ -18,7 +18,6 @@ from realformer_nmt.common.files.json_records import write_json
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.corpora.progress import progress
 
-LARGEST = 32 << 30  # bytes of one member: ten times the largest text of WMT'14
 NOTE = ".extracted.json"
 
 
@@ -50,7 +49,6 @@ def extract(
     try:
         for entry in entries_of(archive) if missing else ():
             names.append(entry.name)
-            _check_size(archive, entry)
             if entry.name in missing:
                 _write(archive, entry, paths[entry.name], quiet)
                 missing.remove(entry.name)
@@ -100,12 +98,6 @@ def _zip_entries(archive: Path) -> Iterator[Entry]:
 
 
 ENTRIES = {".tar": _tar_entries, ".tgz": _tar_entries, ".tar.gz": _tar_entries, ".zip": _zip_entries}
-
-
-def _check_size(archive: Path, entry: Entry) -> None:
-    """Check even a member that is not extracted: to pass it, a compressed one is read."""
-    if not 0 <= entry.size <= LARGEST:
-        raise UserError(f"{archive}: {entry.name} has {entry.size:,} bytes, more than the {LARGEST:,} that are allowed")
 
 
 def _write(archive: Path, entry: Entry, path: Path, quiet: bool) -> None:

@@ -1,4 +1,4 @@
-"""One test per promise of a download, over real HTTP: resumed, checked, complete or not there, bounded in time."""
+"""One test per promise of a download, over real HTTP: resumed, checked, complete or not there."""
 
 import hashlib
 import http.client
@@ -74,14 +74,10 @@ def test_a_file_of_another_length_is_not_begun(server: ArchiveServer, tmp_path: 
     assert server.starts("/a.tgz") == [500]
 
 
-@pytest.mark.parametrize("size", [SIZE, None])
-def test_more_bytes_than_allowed_are_refused(
-    server: ArchiveServer, tmp_path: Path, size: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(downloads, "LARGEST", SIZE)
+def test_more_bytes_than_allowed_are_refused(server: ArchiveServer, tmp_path: Path) -> None:
     server.always("/a.tgz", Fault(surplus=10))
     with pytest.raises(UnavailableError, match=rf"sends more than the {SIZE:,} bytes that are allowed"):
-        download(packing(server, size=size), tmp_path)
+        download(packing(server), tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert server.counts() == {"/a.tgz": 1}
 
@@ -130,15 +126,9 @@ def test_a_busy_server_is_asked_again_but_not_for_ever(server: ArchiveServer, tm
     assert waits.seconds == [1, 2, 1, 2, 4]
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [(Fault(stall_after=1000), "timed out"), (Fault(slow=True), r"sent \d+ bytes in 0 s: less than 65,536")],
-)
-def test_a_silent_or_slow_server_is_left(
-    server: ArchiveServer, tmp_path: Path, waits: Waits, fault: Fault, reason: str
-) -> None:
-    server.always("/a.tgz", fault)
-    with pytest.raises(UnavailableError, match=rf"{reason} \(2 attempts\)"):
+def test_a_silent_server_is_left(server: ArchiveServer, tmp_path: Path, waits: Waits) -> None:
+    server.always("/a.tgz", Fault(stall_after=1000))
+    with pytest.raises(UnavailableError, match=r"timed out \(2 attempts\)"):
         download(packing(server), tmp_path, waits.patience((1,), stall=0.2))
     download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path, waits.patience((), stall=0.2))
     assert downloaded(tmp_path)

@@ -6,13 +6,11 @@ with ArchiveServer(folder) as server:
     assert server.starts("/a.tgz") == [None, 1000, 1000]
 """
 
-import contextlib
 import functools
 import http.server
 import itertools
 import re
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,7 +30,6 @@ class Fault:
     damage: bool = False  # the first byte sent is another
     surplus: int = 0  # bytes after the end, without a Content-Length
     encoding: str | None = None  # a Content-Encoding that the bytes do not need undone
-    slow: bool = False  # a byte at a time, twenty a second
     reason: str | None = None  # beside the status
 
 
@@ -127,12 +124,6 @@ class ArchiveHandler(http.server.BaseHTTPRequestHandler):
         )
         most = next((after for after in (fault.cut_after, fault.stall_after) if after is not None), len(body))
         request.sent = len(body[:most])
-        if fault.slow:
-            with contextlib.suppress(OSError):  # the client has left
-                for byte in body:
-                    self.wfile.write(bytes([byte]))
-                    time.sleep(0.05)
-            return
         self.wfile.write(body[:most])
         self.wfile.flush()
         if fault.stall_after is not None:
