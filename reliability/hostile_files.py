@@ -81,7 +81,7 @@ sha256 = "{sha256}"
 """
 MANIFESTS = (
     *({"name": path} for path in (*PATHS, "..", "a/b")),
-    *({"file": path} for path in (*PATHS[:-1], "..", "a.tar.part", ".bashrc", "archives/../../pwned.tar")),
+    *({"file": path} for path in (*PATHS[:-1], "..", ".bashrc", "archives/../../pwned.tar")),
     *({"member": path} for path in (*PATHS[:-1], "a/../../x", "./../x")),
     *({"url": url} for url in ("file:///etc/passwd", "ftp://localhost/a.tar", "javascript:0", "EVIL", ESCAPE)),
     *({"base": f'base = "{path}"'} for path in (*PATHS, "EVIL/m.toml", "/etc/passwd")),

@@ -31,7 +31,7 @@ class Packing:
         for url in self.urls:
             split = urlsplit(url)
             _check(split.scheme in ("http", "https") and bool(split.hostname), "urls", "http or https URLs", url)
-        _name("file", safe_names.file_name, self.name)
+        _name("file", safe_names.plain, self.name)
         _check(self.bytes is None or self.bytes > 0, "bytes", "more than 0", self.bytes)
         for key, digits in ("sha256", 64), ("md5", 32):
             value = getattr(self, key)

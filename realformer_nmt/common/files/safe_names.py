@@ -29,13 +29,6 @@ def is_plain(name: str) -> bool:
     return False
 
 
-def file_name(name: str) -> str:
-    """Check a plain name that is not the name of a file being written (.part)."""
-    if name.endswith(".part"):
-        raise ValueError(f"{name!r}: allowed is a name that does not end with .part")
-    return plain(name)
-
-
 def inside(path: str) -> str:
     """Check a relative path that stays in its folder."""
     for part in path.split("/"):
