@@ -6,7 +6,6 @@ keep them too, and its tokeniser 13a handles them.
 """
 
 import codecs
-import functools
 import gzip
 import itertools
 import re
@@ -24,7 +23,6 @@ SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>")
 METADATA = re.compile(rb"\s*</?(?:url|talkid|keywords|speaker|reviewer|translator|doc)\b")
 HEADING = re.compile(rb"</?(?:title|description)>")
 Invalid = Literal["replace", "refuse"]
-LONGEST_LINE = 1 << 26  # bytes
 Numbered = Iterator[tuple[int, bytes]]  # line of the file, segment without its line end
 
 
@@ -80,7 +78,7 @@ class Segments:
         path, compressed = self.path, self.form == "gzip" or self.path.suffix == ".gz"
         try:
             with path.open("rb") as self.file, gzip.open(self.file) if compressed else self.file as text:
-                yield from READERS[self.form](bounded(text, path), path)
+                yield from READERS[self.form](without_mark(text), path)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise UserError(
                 f"{path}: incomplete or damaged gzip file ({error}); take it from a complete download"
@@ -94,12 +92,10 @@ class Segments:
         return self.path.stat().st_size if self.file.closed else self.file.tell()
 
 
-def bounded(text: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
-    """Yield the lines of a text without its byte order mark; raise at a very long one, which gzip may make small."""
-    for number, line in enumerate(iter(functools.partial(text.readline, LONGEST_LINE), b""), 1):
-        if len(line) == LONGEST_LINE:
-            raise UserError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes: check that it is a text file")
-        yield line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+def without_mark(text: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a text without its byte order mark."""
+    for number, line in enumerate(text):
+        yield line if number else line.removeprefix(codecs.BOM_UTF8)
 
 
 def valid(lines: list[tuple[int, bytes]], path: Path, invalid: Invalid) -> tuple[bytes, int]:

@@ -24,11 +24,6 @@ TEXTS = _of(
     "prepare --source en --target de --workers 1 --quiet --folder made --vocabulary 300 --train",
     ("unreadable", _train("unreadable ok.de"), r"unreadable: .*error"),
     ("latin-1", _train("latin1 latin1"), r"latin1, line 2: invalid UTF-8; .*--invalid-utf8 replace"),
-    (
-        "a line beyond memory",
-        _train("bomb.gz bomb.gz"),
-        r"bomb\.gz, line 1: longer than 67,108,864 bytes: check that it is a text",
-    ),
     ("damaged settings", _train("ok.en ok.de") + " --folder damaged", r"settings\.json is damaged: .*remove .*stages"),
 )
 
