@@ -24,18 +24,16 @@ from realformer_nmt.checkpoints.files.allowed_components import (
 from realformer_nmt.checkpoints.files.allowed_values import allowed_settings
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 
-METERS = ("AverageMeter", "SumMeter", "TimeMeter", "StopwatchMeter", "ConcatTensorMeter")
 UNUSED = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))  # groups that no model needs: None
 
 
 def take_settings(state: Mapping[str, object]) -> Checkpoint:
-    """Return a checkpoint with only its allowed settings; refuse unknown components, settings and meters."""
+    """Return a checkpoint with only its allowed settings; refuse unknown components and settings."""
     checked = cast(Checkpoint, dict(state))
     if checked.get("args") is not None:
         checked["args"] = flat(fields_of(checked["args"], "args"))
     if checked.get("cfg") is not None:
         checked["cfg"] = grouped(fields_of(checked["cfg"], "cfg"))
-    check_known_meters(checked.get("extra_state"))
     return checked
 
 
@@ -89,13 +87,3 @@ def flat(values: Fields, own_group: str | None = None) -> argparse.Namespace:
     if own_group is not None:
         settings["_name"] = settings[NAME_FIELDS[own_group][1]]
     return argparse.Namespace(**settings)
-
-
-def check_known_meters(extra: Any) -> None:
-    """Refuse unknown meters: fairseq would build whatever class is named."""
-    metrics = extra.get("metrics") if isinstance(extra, dict) else None
-    for rows in (metrics or {}).values() if isinstance(metrics, dict | None) else (None,):
-        if not isinstance(rows, list) or not all(isinstance(row, list | tuple) and row[2:3] for row in rows):
-            raise SettingsError("has meters in another form than fairseq writes")
-        if not all(row[2] in METERS for row in rows):
-            raise SettingsError(f"has meters that fairseq does not know: allowed are {', '.join(METERS)}")

@@ -115,15 +115,6 @@ def test_a_name_alone_chooses_a_tokeniser(stock: dict[str, Any]) -> None:
     assert settings["bpe"] == {"_name": "subword_nmt", "bpe_codes": "???"}
 
 
-@pytest.mark.parametrize("rows", ["text", [1], [[0, "loss", "bisect", {}]], [[0, "a", "MetersDict", {}]], [["x"]]])
-def test_meters_are_fairseqs(stock: dict[str, Any], rows: Any) -> None:
-    """fairseq makes a meter of any name of a module of its own."""
-    with pytest.raises(SettingsError, match="has meters"):
-        take_settings({**stock, "extra_state": {"metrics": {"train": rows}}})
-    meters = [(0, "loss", "AverageMeter", {"val": 1, "sum": 1, "count": 1, "round": 3})]
-    assert take_settings({**stock, "extra_state": {"metrics": {"train": meters}}})
-
-
 def test_a_meter_of_predictions_is_fairseqs(stock: dict[str, Any]) -> None:
     """`--report-mcc` and its like keep the predictions of a validation, and fairseq saves all meters."""
     meters = MetersDict()
