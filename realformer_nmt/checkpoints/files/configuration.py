@@ -16,12 +16,12 @@ from omegaconf import OmegaConf
 from realformer_nmt.checkpoints.files.allowed_components import (
     NAME_FIELDS,
     Fields,
-    SettingsError,
     check_known,
     name_in,
     required_settings,
 )
 from realformer_nmt.checkpoints.files.allowed_values import allowed_settings
+from realformer_nmt.checkpoints.files.checkpoint_fields import table
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 
 UNUSED = dict.fromkeys(("optimizer", "lr_scheduler", "scoring"))  # groups that no model needs: None
@@ -31,18 +31,10 @@ def take_settings(state: Mapping[str, object]) -> Checkpoint:
     """Return a checkpoint with only its allowed settings; refuse unknown components and settings."""
     checked = cast(Checkpoint, dict(state))
     if checked.get("args") is not None:
-        checked["args"] = flat(fields_of(checked["args"], "args"))
+        checked["args"] = flat(table(checked["args"]))
     if checked.get("cfg") is not None:
-        checked["cfg"] = grouped(fields_of(checked["cfg"], "cfg"))
+        checked["cfg"] = grouped(table(checked["cfg"]))
     return checked
-
-
-def fields_of(settings: Any, name: str) -> Fields:
-    """Return a Namespace or a table as a table; refuse any other type."""
-    table = vars(settings) if isinstance(settings, argparse.Namespace) else settings
-    if not isinstance(table, dict) or not all(isinstance(key, str) for key in table):
-        raise SettingsError(f"holds a {type(settings).__name__} as {name}, where fairseq has a Namespace or a table")
-    return table
 
 
 def grouped(cfg: Fields) -> Fields:
@@ -67,7 +59,7 @@ def component_settings(group: str, settings: Any) -> Any:
     if isinstance(settings, str):
         check_known(group, settings)
         return settings
-    values = fields_of(settings, group)
+    values = table(settings)
     name = name_in(group, values)
     component = check_known(group, name)
     return {**required_settings(component), **allowed_settings(group, component, values), "_name": name}

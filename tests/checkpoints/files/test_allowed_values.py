@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from tiny_models import saved
 
-from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
+from realformer_nmt.checkpoints.files.allowed_components import SettingsError
+from realformer_nmt.checkpoints.files.configuration import take_settings
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from fairseq import checkpoint_utils, utils
 from fairseq.logging.meters import ConcatTensorMeter, MetersDict
 from tiny_models import saved
 
-from realformer_nmt.checkpoints.files.configuration import SettingsError, take_settings
+from realformer_nmt.checkpoints.files.allowed_components import SettingsError
+from realformer_nmt.checkpoints.files.configuration import take_settings
 from realformer_nmt.common.errors import UserError
 
 EVAL_BLEU = (
@@ -101,7 +102,7 @@ def test_each_word_that_is_not_known_is_named(stock: dict[str, Any]) -> None:
         ({"tokenizer": "unheard"}, "asks for the tokenizer 'unheard'"),
         ({"task": {**cfg["task"], "source_lang": "${oc.env:HOME}"}}, r"task's source_lang '\$\{oc\.env:HOME\}'"),
         ({"task": {**cfg["task"], "eval_bleu_args": '{"lm_path": "/x"}'}}, "task's eval_bleu_args .* allowed"),
-        ({"model": 7}, "holds a int as model, where fairseq has a Namespace or a table"),
+        ({"model": 7}, "its model has no name"),
     ]
     for changed, message in changes:
         with pytest.raises(SettingsError, match=message):
