@@ -32,33 +32,28 @@ def files(
 
 def count(folder: Path, subset: str, *pair: str) -> int:
     """Return the number of source sentences of a subset; data with one text has no pair."""
-    index = sound(folder, subset, pair, *pair[:1])
-    if index:
-        return header(index)[1]
-    subsets = sorted({path.name.partition(".")[0] for path in folder.glob("*.idx")})
-    within = "".join(f" in {language}" for language in pair[:1])
-    raise UserError(f"{folder} holds no subset {subset}{within}: there are {', '.join(subsets) or 'none'}")
+    return header(sound(folder, subset, pair, *pair[:1]))[1]
 
 
 def tokens(folder: Path, subset: str, *pair: str) -> np.ndarray:
     """Return the tokens of all target sentences of a subset."""
     index = sound(folder, subset, pair, *pair[1:])
-    if index is None:
-        within = "".join(f" in {language}" for language in pair[1:])
-        raise UserError(f"{folder} holds no subset {subset}{within}; the data-bin has no such data")
     return np.memmap(index.with_suffix(".bin"), header(index)[0], "r")
 
 
-def sound(folder: Path, subset: str, pair: tuple[str, ...], language: str = "") -> Path | None:
-    """Return the checked index of a subset, or None; as in fairseq, its name may have the languages in either order."""
+def sound(folder: Path, subset: str, pair: tuple[str, ...], language: str = "") -> Path:
+    """Return the checked index of a subset; as in fairseq, its name may have the languages in either order."""
     orders = ("-".join(order) for order in (pair, pair[::-1]))
     names = (".".join(filter(None, (subset, order, language, "idx"))) for order in orders)
     index = next((folder / name for name in names if (folder / name).is_file()), None)
-    if index:
-        for file in (index, index.with_suffix(".bin")):
-            check_prepared(file)
-        path = dictionaries(folder, (language,))[0]
-        check_sound(index, len(dictionary(path)), path)
+    if index is None:
+        ending, within = (f"*.{language}.idx", f" in {language}") if language else ("*.idx", "")
+        subsets = sorted({path.name.partition(".")[0] for path in folder.glob(ending)})
+        raise UserError(f"{folder} holds no subset {subset}{within}: there are {', '.join(subsets) or 'none'}")
+    for file in (index, index.with_suffix(".bin")):
+        check_prepared(file)
+    path = dictionaries(folder, (language,))[0]
+    check_sound(index, len(dictionary(path)), path)
     return index
 
 
