@@ -3,12 +3,10 @@
 The processes that it starts do not inherit them: one that outlives it keeps no lock.
 """
 
-import contextlib
 import fcntl
 import os
 import time
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -26,7 +24,7 @@ class NoLocksError(UserError):
     """A lock on a disk that has none."""
 
 
-def take(file: Path, doing: str) -> IO[str]:
+def locked(file: Path, doing: str) -> IO[str]:
     """Lock a file until the returned stream is closed."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -56,13 +54,6 @@ def lock_alone(lock: IO[str]) -> None:
     except BlockingIOError:
         time.sleep(PROBE)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-@contextlib.contextmanager
-def locked(file: Path, doing: str) -> Iterator[None]:
-    """Lock a file for a block."""
-    with take(file, doing):
-        yield
 
 
 def is_locked(file: Path) -> bool:

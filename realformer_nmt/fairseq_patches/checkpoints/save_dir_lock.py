@@ -11,7 +11,7 @@ from fairseq import checkpoint_utils
 from fairseq.file_io import PathManager
 from fairseq.trainer import Trainer
 
-from realformer_nmt.common.files.folder_lock import NoLocksError, take
+from realformer_nmt.common.files.folder_lock import NoLocksError, locked
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 LOCK = ".training-lock"
@@ -30,7 +30,7 @@ def lock_save_dir(original: Original, cfg: Any, trainer: Trainer, **options: Any
 def lock(folder: Path) -> IO[str] | None:
     """Lock a folder; warn, and return None, where its file system has no locks."""
     try:
-        return take(folder / LOCK, "trains in")
+        return locked(folder / LOCK, "trains in")
     except NoLocksError as error:
         logger.warning("%s, or see that no other training writes there", error)
         return None

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from programs import commands
 
-from realformer_nmt.common.files.folder_lock import take
+from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.fairseq_patches.checkpoints.save_dir_lock import LOCK, lock
 from reliability import trainings
 
 
 def test_a_second_training_is_refused_in_one_line_before_it_writes(tmp_path: Path, toy_corpus: Path) -> None:
-    with take(tmp_path / "run" / LOCK, "trains in"), commands.starting_forks():
+    with locked(tmp_path / "run" / LOCK, "trains in"), commands.starting_forks():
         done = trainings.run(trainings.fairseq_train(toy_corpus, tmp_path / "run", "--max-update", "1"))
     assert done.returncode == 1
     lines = [line for line in done.stdout.splitlines() if "another process trains in it; wait, or" in line]

@@ -13,7 +13,7 @@ from grids import cluster, comparisons
 from grids.grid_cells import cells_of, only
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.folder_lock import take
+from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.comparison import compare as compare_recipe
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.comparison import Comparison
@@ -117,7 +117,7 @@ def test_the_running_job_of_a_cell_that_is_made_again_is_ended_first(
 ) -> None:
     cells = only(folder)
     array_tasks.record(folder / "runs/slurm", 7, cells)
-    record, job = cells[0].train.record, take(cells[0].lock, "runs")
+    record, job = cells[0].train.record, locked(cells[0].lock, "runs")
     record.write_text("{}")  # of no training that the grid asks for
     states = {True: QueuedTask("CANCELLED", "None"), False: QueuedTask("RUNNING", "None")}
     monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": states[job.closed]})
