@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import to_builtins
 
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.data_bins.file_checks import describe
 from reliability import hostile_files, kills, watched
 from reliability.attacks_files import Figures, hold, packed
@@ -121,7 +121,7 @@ def write_inputs(current: Path, data: Path, checkpoint: Path) -> None:
     shutil.copytree(data, current / "prepared" / "data-bin")
     files = to_builtins(describe(current / "prepared", sorted((current / "prepared" / "data-bin").iterdir())))
     prepared = {**PREPARED, "pairs": {"train": 9}, "pieces": {}, **files}
-    checksummed_json.write(current / "prepared" / "prepare.json", prepared)
+    json_records.write_sealed(current / "prepared" / "prepare.json", prepared)
     write_scored(current)
     (current / "questions").mkdir()
     for name in ("questions.json", "answers.json", "questions/dict.txt", "questions/sentencepiece.model"):
@@ -133,9 +133,9 @@ def write_scored(current: Path) -> None:
     for text in ("text", "translation/hypotheses.txt"):
         (current / text).write_bytes(TEXT)
     translation = {**RUN["translation"], "files": {"hypotheses.txt": FILE.sha256}}
-    checksummed_json.write(current / "translation" / "translation.json", translation)
+    json_records.write_sealed(current / "translation" / "translation.json", translation)
     for name in ("run.json", "other.json"):
-        checksummed_json.write(current / name, RUN)
+        json_records.write_sealed(current / name, RUN)
 
 
 def place(current: Path, spot: str, thing: str) -> None:
@@ -153,7 +153,7 @@ def _folder(path: Path, current: Path) -> None:
 
 THINGS: dict[str, Callable[[Path, Path], object]] = {
     "text": lambda path, current: shutil.copyfile(current / "notes.txt", path),
-    "record": lambda path, _: checksummed_json.write(
+    "record": lambda path, _: json_records.write_sealed(
         path, {"command": "another's", "made_from": {}, "outputs": {path.name: {"sha256": "0"}}}
     ),
     "link": lambda path, current: path.symlink_to(current / "notes.txt"),

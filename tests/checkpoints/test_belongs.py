@@ -10,7 +10,7 @@ from realformer_nmt.checkpoints import belongs, model_in_run, origins
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import checksummed_json, records
+from realformer_nmt.common.files import json_records, records
 from realformer_nmt.common.files.records import Fingerprint, Origin
 from realformer_nmt.common.stages.provenance import fingerprint
 
@@ -46,7 +46,7 @@ def make_run(folder: Path, sha256: str) -> Path:
     origin = Origin(inputs={"checkpoint_last.pt": Fingerprint(sha256=sha256)})
     record = AverageRecord(made_from=origin, outputs={average.name: fingerprint(average)})
     records.write(folder / "average.pt.json", record)
-    checksummed_json.write(folder / "train.json", {"complete": True, "checkpoints": {sha256: "checkpoint_last.pt"}})
+    json_records.write_sealed(folder / "train.json", {"complete": True, "checkpoints": {sha256: "checkpoint_last.pt"}})
     return folder
 
 

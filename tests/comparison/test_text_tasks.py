@@ -16,7 +16,7 @@ from grids.text_comparisons import rows_of, run_of, words
 from programs.program import realformer_nmt
 
 from realformer_nmt.cli import main
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.grid import row_scoring
 from realformer_nmt.comparison.results import summary
 
@@ -89,7 +89,7 @@ def test_a_model_of_another_seed_is_asked_for_the_same_words(compared: Path, tex
 def test_masked_words_that_are_others_are_not_compared(compared: Path, tmp_path: Path) -> None:
     folder, run = run_of(compared, "masked_lm", "pre_ln-1-s1")
     other = tmp_path / "run.json"
-    checksummed_json.write(
+    json_records.write_sealed(
         other, {**{name: value for name, value in run.items() if name != "seal"}, "targets": "others"}
     )
     assert row_scoring.compare(folder / "run-valid.json", other, "masked_accuracy", 10, 1) is None

@@ -10,7 +10,7 @@ from fairseq.data import indexed_dataset
 from msgspec import to_builtins
 
 from realformer_nmt import subcommands
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.corpora import sample as sampling
 from realformer_nmt.data_bins.file_checks import NAME, describe, verify
 
@@ -50,7 +50,7 @@ def test_pairs_stay_pairs_and_a_smaller_share_is_part_of_a_larger(prepared: Path
         assert sample(prepared, folder, share) == 0
         samples.append(list(zip(*(sentences(folder, "train", language) for language in ("en", "de")), strict=True)))
         assert len(samples[-1]) == share * PAIRS
-        note = checksummed_json.read(folder / NAME, "")
+        note = json_records.read(folder / NAME, "")
         assert note["pairs"] == {"train": len(samples[-1]), "valid": 5, "test": 5}
         assert {name: counts["pairs"] for name, counts in note["pieces"].items()} == {"valid": 5, "test": 5}
         for split in ("valid", "test"):
@@ -100,7 +100,7 @@ def test_a_corpus_without_training_pairs_is_refused(
     for file in (test / "data-bin").glob("train.*"):
         file.unlink()
     files = describe(test, [path for path in test.glob("*/*") if path.parent.name != "stages"])
-    checksummed_json.write(test / NAME, {**checksummed_json.read(test / NAME, ""), **to_builtins(files)})
+    json_records.write_sealed(test / NAME, {**json_records.read(test / NAME, ""), **to_builtins(files)})
     assert sample(test, tmp_path / "half", 0.5) == 1
     assert f"{tmp_path}/test has no training pairs" in capsys.readouterr().err
     assert not (tmp_path / "half").exists()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from realformer_nmt.common.files import checksummed_json, records
+from realformer_nmt.common.files import json_records, records
 from realformer_nmt.evaluation.run_record import RunRecord
 from reliability.fuzzing import RUN as EMPTY
 
@@ -15,7 +15,7 @@ RUN = {**EMPTY, "models": [{**EMPTY["models"][0], "shortcuts": [SHORTCUT]}], "pu
 
 
 def test_a_whole_record_is_read_as_it_is_and_written_again(tmp_path: Path) -> None:
-    checksummed_json.write(tmp_path / "run.json", RUN)
+    json_records.write_sealed(tmp_path / "run.json", RUN)
     record = records.read(tmp_path / "run.json", RunRecord, "")
     assert {name: value for name, value in to_builtins(record).items() if name in RUN} == RUN
     records.write(tmp_path / "again.json", record)

@@ -10,7 +10,7 @@ from msgspec import UNSET, to_builtins
 from texts import translation_records
 from tiny_models import exportable
 
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.exporting import model_card
@@ -30,7 +30,7 @@ def source(tmp_path: Path) -> LoadedRun:
 def judge(source: LoadedRun, digest: str, **fields: Any) -> None:
     model = {"checkpoint": "model.pt", "sha256": digest, "arch": "admin", "parameters": 7}
     record = {"models": [model], "scores": {"bleu": SCORE}, "corpus": "own files", "subset": "test"}
-    checksummed_json.write(source.path.parent / "run.json", {**record, "lines": 500, **fields})
+    json_records.write_sealed(source.path.parent / "run.json", {**record, "lines": 500, **fields})
 
 
 def section(card: str, name: str) -> str:

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,13 @@ def write_json(path: Path, content: object, ascii_only: bool = False) -> None:
     """Write JSON atomically; in ASCII where a path in it need not be UTF-8."""
     with completed(path) as file:
         file.write(f"{json.dumps(content, indent=2, ensure_ascii=ascii_only)}\n".encode())
+
+
+def write_sealed(path: Path, content: Mapping[str, object]) -> None:
+    """Write a record with its checksum, atomically.
+
+    It guards against edits by mistake and damaged files, not against a forger, who can compute a checksum as well."""
+    write_json(path, {**content, SEAL: seal(content)}, ascii_only=True)
 
 
 def read(path: Path, hint: str, sealed: bool = False) -> dict[str, object]:

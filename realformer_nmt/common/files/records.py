@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, convert, to_builtins
 
-from realformer_nmt.common.files import checksummed_json, json_records
+from realformer_nmt.common.files import json_records
 
 Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 Positive = Annotated[int, Meta(gt=0)]
@@ -67,7 +67,7 @@ def write(path: Path, record: Struct) -> None:
     bases = [base for base in (StageRecord, StepRecord) if isinstance(record, base)]
     names = [name for base in bases for name in base.__struct_fields__ if name in content]
     last = {name: content.pop(name) for name in names}
-    checksummed_json.write(path, {**content, **last})
+    json_records.write_sealed(path, {**content, **last})
 
 
 def plain(number: object) -> float:

@@ -17,7 +17,7 @@ from fairseq.trainer import Trainer
 
 from realformer_nmt.checkpoints.run_files import DIVERGENCE
 from realformer_nmt.common.errors import one_line
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files.json_records import write_sealed
 from realformer_nmt.fairseq_patches.patch import Original, patch
 
 Batch = Mapping[str, Any]  # fairseq's tensors by name, nested as the task has them
@@ -50,7 +50,7 @@ def write_record(trainer: Trainer, samples: list[Batch], error: FloatingPointErr
     rank = trainer.data_parallel_rank
     path = Path(trainer.cfg.checkpoint.save_dir, f"divergence.rank{rank}.json" if rank else DIVERGENCE)
     record = {**describe(trainer, samples, error), "rank": rank, "ranks": trainer.data_parallel_world_size}
-    checksummed_json.write(path, record)
+    write_sealed(path, record)
 
 
 def describe(trainer: Trainer, samples: list[Batch], error: FloatingPointError) -> dict[str, object]:

@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET, Struct, UnsetType
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import checksummed_json, records
+from realformer_nmt.common.files import json_records, records
 from realformer_nmt.common.files.records import Finite, Origin, StageRecord, Text, none_if_unset
 
 
@@ -43,14 +43,14 @@ def test_a_float_of_numpy_is_a_number_and_other_objects_are_none(tmp_path: Path)
     [("name", 5), ("name", "\ud800"), ("score", "high"), ("score", float("nan")), ("score", float("inf"))],
 )
 def test_a_value_of_another_kind_is_refused_by_file_and_field(field: str, value: object, tmp_path: Path) -> None:
-    checksummed_json.write(tmp_path / "score.json", {"name": "bleu", "score": 1.5, field: value})
+    json_records.write_sealed(tmp_path / "score.json", {"name": "bleu", "score": 1.5, field: value})
     with pytest.raises(UserError, match=rf"score\.json has an unexpected format: .* at `\$\.{field}`; put it back"):
         records.read(tmp_path / "score.json", Score, "put it back")
 
 
 def test_a_missing_field_is_named_and_one_of_a_newer_version_passed_over(tmp_path: Path) -> None:
-    checksummed_json.write(tmp_path / "score.json", {"name": "bleu", "score": 1.5, "of_tomorrow": 1})
+    json_records.write_sealed(tmp_path / "score.json", {"name": "bleu", "score": 1.5, "of_tomorrow": 1})
     assert records.read(tmp_path / "score.json", Score, "").score == 1.5
-    checksummed_json.write(tmp_path / "score.json", {"name": "bleu"})
+    json_records.write_sealed(tmp_path / "score.json", {"name": "bleu"})
     with pytest.raises(UserError, match="missing required field `score`"):
         records.read(tmp_path / "score.json", Score, "")

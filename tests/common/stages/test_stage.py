@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from realformer_nmt.checkpoints.average_record import AverageRecord
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.stages.stage import Stage
 
 
@@ -49,9 +49,9 @@ def test_the_same_again_is_done(folder: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("complete", [True, False])
 def test_a_record_of_before_is_continued_and_not_written_over(folder: Path, complete: bool) -> None:
     """Version 0.3.0 did not record which command had written it."""
-    content = checksummed_json.read(folder / "average.json", "")
+    content = json_records.read(folder / "average.json", "")
     assert content.pop("written_by") == "realformer-nmt average"
-    checksummed_json.write(folder / "average.json", {**content, "complete": complete})
+    json_records.write_sealed(folder / "average.json", {**content, "complete": complete})
     assert stage(folder).is_up_to_date(fresh=False) == complete
     for other, fresh in ((stage(folder), True), (stage(folder, last=3), False)):
         with pytest.raises(UserError, match=r"average\.json exists, and nothing says"):
@@ -102,7 +102,7 @@ def test_an_output_that_was_replaced_is_not_overwritten_unasked(folder: Path) ->
 
 def test_a_record_without_its_checksum_is_refused_by_its_name(folder: Path) -> None:
     record = folder / "average.json"
-    content = checksummed_json.read(record, "")
+    content = json_records.read(record, "")
     for text in (json.dumps(content), json.dumps({**content, "seal": "0"})):
         record.write_text(text)
         with pytest.raises(UserError, match=r"average\.json .*use --fresh to redo it"):

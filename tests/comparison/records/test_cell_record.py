@@ -5,7 +5,7 @@ from pathlib import Path
 from grids.grid_cells import stub
 from msgspec import to_builtins
 
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.stages.versions import hardware
 from realformer_nmt.comparison.records import cell_record
 from realformer_nmt.comparison.records.cell_record import WAITING
@@ -18,5 +18,5 @@ RECORD = {"state": "done", "evidence": None, "sessions": [SESSION], "unigram_ent
 def test_what_the_package_writes_is_read(tmp_path: Path) -> None:
     cell = stub(tmp_path)
     assert cell_record.read(cell) == WAITING
-    checksummed_json.write(cell.record_file, RECORD)
+    json_records.write_sealed(cell.record_file, RECORD)
     assert to_builtins(cell_record.read(cell)) == {**RECORD, "cell": None, "failure": None, "records": []}

@@ -11,7 +11,7 @@ from lxml import html
 from msgspec.structs import replace
 
 from realformer_nmt.analysis.hooks import CHAINS
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.records.cell_state import read
@@ -23,7 +23,7 @@ FIGURE = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg
 
 def make_cell(folder: Path, family: str, seed: int = 1, layers: str = "6") -> Cell:
     cell = stub(folder, family=family, layers=layers, seed=seed)
-    checksummed_json.write(cell.average.record, {"outputs": {"average.pt": {"sha256": cell.name}}})
+    json_records.write_sealed(cell.average.record, {"outputs": {"average.pt": {"sha256": cell.name}}})
     return cell
 
 
@@ -46,7 +46,7 @@ def analyse(cells: list[Cell], values: list[float], name: str = "analysis") -> P
     inputs = {f"{cell.name}.pt": {"sha256": cell.name} for cell in cells}
     outputs = {"entropy_encoder.svg": {"sha256": sha256(folder / "entropy_encoder.svg")}}
     provenance = {"inputs": inputs, "settings": {"subset": "valid"}}
-    checksummed_json.write(folder / "analysis.json", {"models": models, "made_from": provenance, "outputs": outputs})
+    json_records.write_sealed(folder / "analysis.json", {"models": models, "made_from": provenance, "outputs": outputs})
     return folder
 
 

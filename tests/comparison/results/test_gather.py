@@ -7,7 +7,7 @@ from typing import Any
 
 from grids.grid_cells import cells_of, corpus_of
 
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.stages.versions import Machine
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
@@ -31,9 +31,9 @@ def make_cells(folder: Path, metrics: Sequence[Sequence[str]]) -> list[Cell]:
         scores = {name: {"metric": LABELS[name], "score": 20.0, "signature": name} for name in names}
         cell.folder.mkdir(parents=True)
         (cell.folder / "text").write_bytes(TEXT)
-        checksummed_json.write(cell.record_file, {"state": "done", "sessions": []})
-        checksummed_json.write(cell.folder / "train.json", {"made_from": {}, "outputs": {}})
-        checksummed_json.write(cell.scores, {**RUN, "scores": scores, "made_from": {}, "outputs": {}})
+        json_records.write_sealed(cell.record_file, {"state": "done", "sessions": []})
+        json_records.write_sealed(cell.folder / "train.json", {"made_from": {}, "outputs": {}})
+        json_records.write_sealed(cell.scores, {**RUN, "scores": scores, "made_from": {}, "outputs": {}})
     return cells
 
 

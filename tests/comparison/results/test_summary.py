@@ -13,7 +13,7 @@ from msgspec.structs import replace as with_fields
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records.cell_state import read
@@ -50,9 +50,11 @@ def make_cell(folder: Path, family: str, seed: int, state: str = "done") -> Cell
     for file, lines in zip(files.values(), (hypotheses(family, seed), REFERENCE), strict=True):
         file.write_text("".join(f"{line}\n" for line in lines))
     located = {name: {"path": file.name, "sha256": sha256(file)} for name, file in files.items()}
-    checksummed_json.write(cell_folder / "run.json", {"corpus": "cats", "subset": "test", "files": located, **ORIGIN})
-    checksummed_json.write(cell_folder / "train.json", ORIGIN)
-    checksummed_json.write(cell_folder / "cell.json", {"state": state, "evidence": None, "sessions": []})
+    json_records.write_sealed(
+        cell_folder / "run.json", {"corpus": "cats", "subset": "test", "files": located, **ORIGIN}
+    )
+    json_records.write_sealed(cell_folder / "train.json", ORIGIN)
+    json_records.write_sealed(cell_folder / "cell.json", {"state": state, "evidence": None, "sessions": []})
     stage = CellStage[Any]("score", NoRequest(), cell_folder / "run.json")
     return replace(stub(folder, stage, family=family, seed=seed), folder=cell_folder)
 
@@ -194,10 +196,10 @@ def test_a_metric_that_the_cells_are_not_scored_by_yet_has_no_p(tmp_path: Path) 
 
 
 def score_by_comet(cell: Cell, model: str) -> None:
-    run = checksummed_json.read(cell.scores, "")
+    run = json_records.read(cell.scores, "")
     segments = [cell.seed + len(cell.family) + n / 100 for n in range(len(REFERENCE))]
     comet = {"metric": "COMET", "score": sum(segments) / len(segments), "segments": segments}
-    checksummed_json.write(cell.scores, {**run, "scores": {"comet": {**comet, "signature": f"sha256:{model}"}}})
+    json_records.write_sealed(cell.scores, {**run, "scores": {"comet": {**comet, "signature": f"sha256:{model}"}}})
 
 
 def test_scores_of_two_models_have_no_p(tmp_path: Path) -> None:

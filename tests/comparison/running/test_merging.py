@@ -11,7 +11,7 @@ from grids import comparisons
 from grids.comparisons import DIVERGED, DONE, STUCK
 
 from realformer_nmt.cli import main
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.running import merging
 
 HALVES = {"here": (DONE[0], STUCK), "there": (DONE[0], DONE[1], DIVERGED)}
@@ -65,7 +65,7 @@ def test_two_trainings_of_one_cell_are_refused(
     content = json.loads(note.read_text())
     del content["seal"]
     content["sessions"][0]["started"] = "2026-01-01T00:00:00+00:00"
-    checksummed_json.write(note, content)
+    json_records.write_sealed(note, content)
     message = refused(root, halves, capsys)
     assert "are two trainings of one cell" in message
     assert all(str(halves[half] / "cells" / DONE[0]) in message for half in HALVES)

@@ -11,7 +11,7 @@ from grids.grid_cells import cells_of
 from programs import commands
 
 from realformer_nmt.cli import main
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.grid.grid import load
 from realformer_nmt.comparison.records.cell_state import read
 from realformer_nmt.comparison.running import plan
@@ -50,7 +50,7 @@ def test_a_record_that_cannot_be_read_is_no_obstacle_to_a_plan(tmp_path: Path, t
     damaged, trained = cells_of(grid, tmp_path)[:2]
     for cell in (damaged, trained):
         cell.folder.mkdir(parents=True)
-        checksummed_json.write(cell.folder / "train.json", {"complete": True, "wall_clock_hours": 10.0})
+        json_records.write_sealed(cell.folder / "train.json", {"complete": True, "wall_clock_hours": 10.0})
     (damaged.folder / "train.json").write_text("{")
     cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
     text = plan.table(read([damaged, trained]), [cost, cost], None)

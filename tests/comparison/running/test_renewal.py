@@ -11,7 +11,7 @@ from grids.comparisons import DONE
 from grids.grid_cells import changed_grid
 
 from realformer_nmt.cli import main
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running.renewal import renew
 
@@ -43,8 +43,8 @@ def cut(file: Path) -> None:
 
 def translate_again(file: Path) -> None:
     """A translation by hand into the cell's folder takes another time: it is another record."""
-    record = checksummed_json.read(file, "")
-    checksummed_json.write(file, {**record, "seconds": 1e9})
+    record = json_records.read(file, "")
+    json_records.write_sealed(file, {**record, "seconds": 1e9})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from grids.grid_cells import stub
 
 from realformer_nmt.checkpoints.run_files import CURVES
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running import status
 
@@ -28,7 +28,7 @@ def write_curves(folder: Path, *points: dict[str, object]) -> None:
 def test_the_updates_that_are_done_are_counted(tmp_path: Path, complete: bool, validated: int, shown: str) -> None:
     """A curve has a point at every twentieth; the last update is seldom one."""
     state = CellState(stub(tmp_path))
-    checksummed_json.write(state.cell.folder / "train.json", {"updates": 500, "complete": complete})
+    json_records.write_sealed(state.cell.folder / "train.json", {"updates": 500, "complete": complete})
     points = {"num_updates": "480", "loss": "5.0"}, {"valid_num_updates": validated, "valid_loss": "5.0"}
     write_curves(state.cell.folder, *points)
     (row,) = status.table([state]).splitlines()[2:]
@@ -44,7 +44,7 @@ def test_the_terminal_says_of_stuck_cells_what_the_report_says(
 ) -> None:
     states = [CellState(stub(tmp_path, family=family)) for family in ("admin", "post_ln")]
     for each, values in zip(states, (FALLING, losses), strict=True):
-        checksummed_json.write(each.cell.record_file, {"state": "stuck", "sessions": []})
+        json_records.write_sealed(each.cell.record_file, {"state": "stuck", "sessions": []})
         points = ({"num_updates": f"{10 * number}", "loss": f"{loss}"} for number, loss in enumerate(values, 1))
         write_curves(each.cell.folder, *points)
     rows = status.table(states).splitlines()[2:]

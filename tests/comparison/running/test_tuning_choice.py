@@ -14,7 +14,7 @@ from programs import commands
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.comparison import compare
 from realformer_nmt.comparison.compare_request import CompareRequest
@@ -53,10 +53,10 @@ def end(cells: list[Cell], state: str, loss: float | None, **of: float) -> None:
     for one in cells:
         if of.items() <= {*one.point, ("seed", one.seed)}:
             one.folder.mkdir()
-            checksummed_json.write(one.folder / "train.json", {"made_from": {}, "outputs": {}})
-            checksummed_json.write(one.record_file, {"state": state, "evidence": None, "sessions": []})
+            json_records.write_sealed(one.folder / "train.json", {"made_from": {}, "outputs": {}})
+            json_records.write_sealed(one.record_file, {"state": state, "evidence": None, "sessions": []})
             if loss is not None:
-                checksummed_json.write(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
+                json_records.write_sealed(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
 
 
 def needed(cells: list[Cell], grid: Grid = GRID) -> list[Cell]:
@@ -122,9 +122,9 @@ class Training:
         return Stage("train", self.record, {"dropout": self.dropout}, {})
 
     def train(self, one: Cell, state: str, loss: float) -> None:
-        checksummed_json.write(self.record, {"made_from": {"settings": {"dropout": self.dropout}}, "outputs": {}})
-        checksummed_json.write(one.record_file, {"state": state, "evidence": None, "sessions": []})
-        checksummed_json.write(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
+        json_records.write_sealed(self.record, {"made_from": {"settings": {"dropout": self.dropout}}, "outputs": {}})
+        json_records.write_sealed(one.record_file, {"state": state, "evidence": None, "sessions": []})
+        json_records.write_sealed(one.scores, {**SCORES, "validation": {"nll_loss": loss}})
 
 
 def with_dropout(one: Cell, dropout: float) -> Cell:

@@ -15,7 +15,7 @@ from sacrebleu.metrics import BLEU
 
 from realformer_nmt.checkpoints import average as average_command
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.evaluation.scoring import score
 from realformer_nmt.evaluation.translating import translate
@@ -44,7 +44,7 @@ def scored(run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory
     session = {"started": "2026-01-01T00:00:00+00:00", "seconds": 9000.0, "gpus": 8}
     training = {"protocol": "realformer", "sessions": [session], "wall_clock_hours": 2.5, "gpu_hours": 20.0}
     listed = {sha256(path): path.name for path in run.glob("checkpoint*.pt")}
-    checksummed_json.write(train, {**training, "checkpoints": listed, "complete": True})
+    json_records.write_sealed(train, {**training, "checkpoints": listed, "complete": True})
     assert called(average_command, run, "--best", 2, "--output", average) == 0
     corpus = ["--data", toy_corpus, "--subwords", "none"]
     decoding = ["--cpu", "--beam", 2, "--max-len-a", 1, "--max-len-b", 2]
@@ -111,8 +111,8 @@ def test_asked_again_it_is_done_and_keeps_no_other_trainings_hours(scored: Score
 def test_the_model_is_of_the_training_or_refused(scored: Scored, tmp_path: Path) -> None:
     assert scored.content["training_checked"] is True
     other = tmp_path / "train.json"
-    training = checksummed_json.read(Path(str(scored.options[-1])), "")
-    checksummed_json.write(other, {**training, "checkpoints": {"a": "checkpoint_last.pt"}})
+    training = json_records.read(Path(str(scored.options[-1])), "")
+    json_records.write_sealed(other, {**training, "checkpoints": {"a": "checkpoint_last.pt"}})
     options = [*scored.options[:-3], tmp_path / "run.json", "--training", other]
     with pytest.raises(UserError, match=r"out is of another training than .*: checkpoint.*; give --training the train"):
         called(score, scored.translation, *options)

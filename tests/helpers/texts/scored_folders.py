@@ -7,7 +7,7 @@ from msgspec import to_builtins
 from programs import argv
 from texts import translation_records
 
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.evaluation.metrics import metrics
 from realformer_nmt.evaluation.scoring import scoring
@@ -33,7 +33,7 @@ def folder_of(
         (folder / name).write_text("".join(f"{line}\n" for line in lines), newline="\n")
     recorded = {name: sha256(folder / name) for name in files}
     record = translation_records.record(subset="test", lines=len(raw), files=recorded)
-    checksummed_json.write(folder / "translation.json", {**to_builtins(record), **changes})
+    json_records.write_sealed(folder / "translation.json", {**to_builtins(record), **changes})
     return folder
 
 

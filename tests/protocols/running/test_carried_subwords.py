@@ -7,7 +7,7 @@ from msgspec import UNSET
 from tiny_models import saved
 
 from realformer_nmt.checkpoints.train_record import CarriedSubwords, TrainRecord
-from realformer_nmt.common.files import checksummed_json
+from realformer_nmt.common.files import json_records
 from realformer_nmt.common.stages.stage import Stage
 from realformer_nmt.protocols.running import updates
 from realformer_nmt.protocols.running.carried_subwords import carried_counts
@@ -27,6 +27,6 @@ def test_pieces_are_counted_once_and_known_afterwards(
     stage.write(TrainRecord(carry_embeddings=counts, made_from=stage.origin(None)))
     model.unlink()
     assert carried_counts(stage, cfg, fresh=False) == counts
-    recorded = checksummed_json.read(stage.record, "")["carry_embeddings"]
+    recorded = json_records.read(stage.record, "")["carry_embeddings"]
     assert recorded == {side: {"pieces": 12, "carried": 12} for side in ("source", "target")}
     assert carried_counts(stage, updates.parse(words), fresh=False) is UNSET

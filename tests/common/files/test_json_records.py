@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import checksummed_json, json_records
+from realformer_nmt.common.files import json_records
 
 RECORD: dict[str, Any] = {
     "complete": True,
@@ -21,10 +21,10 @@ RECORD: dict[str, Any] = {
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     content = {**RECORD, "name": "ä\u2028\udcff"}  # a path that is not UTF-8
-    checksummed_json.write(tmp_path / "record.json", content)
-    assert checksummed_json.read(tmp_path / "record.json", "again") == content
-    checksummed_json.write(tmp_path / "nan.json", {"loss": math.nan})
-    assert math.isnan(checksummed_json.read(tmp_path / "nan.json", "again")["loss"])
+    json_records.write_sealed(tmp_path / "record.json", content)
+    assert json_records.read(tmp_path / "record.json", "again") == content
+    json_records.write_sealed(tmp_path / "nan.json", {"loss": math.nan})
+    assert math.isnan(json_records.read(tmp_path / "nan.json", "again")["loss"])
 
 
 @pytest.mark.parametrize(
@@ -32,16 +32,16 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 )
 def test_an_edit_is_refused_and_names_the_file(old: str, new: str, tmp_path: Path) -> None:
     file = tmp_path / "record.json"
-    checksummed_json.write(file, RECORD)
+    json_records.write_sealed(file, RECORD)
     file.write_text(file.read_text().replace(old, new, 1))
     with pytest.raises(UserError, match=r"record\.json was changed since"):
-        checksummed_json.read(file, "again")
+        json_records.read(file, "again")
 
 
 def test_a_seal_counts_for_every_reader(tmp_path: Path) -> None:
     """A file like prepare.json may have no seal, since an older version wrote none."""
     file = tmp_path / "prepare.json"
-    checksummed_json.write(file, {"source": "en"})
+    json_records.write_sealed(file, {"source": "en"})
     assert json_records.read(file, "again") == {"source": "en"}
     file.write_text(file.read_text().replace("en", "de"))
     with pytest.raises(UserError, match=r"prepare\.json was changed since it was written"):
