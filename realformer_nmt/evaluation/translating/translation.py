@@ -73,7 +73,6 @@ def fill(request: TranslateRequest) -> int:
         return 0
     corpus.import_detokeniser()
     translation_checks.check_models(request, corpus)
-    translation_checks.check_text(raw_text(request, corpus), request.subset, corpus)
     start, origin = time.monotonic(), stage.new_origin()
     with tempfile.TemporaryDirectory() as folder:
         generated = translate(request, corpus, Path(folder))

@@ -11,10 +11,8 @@ from realformer_nmt.checkpoints import selection
 from realformer_nmt.checkpoints.files import checkpoint_fields
 from realformer_nmt.checkpoints.files.reading import Checkpoint
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.common.numbers import check_length_limit
 from realformer_nmt.corpora.text_pipeline import TextPipeline
-from realformer_nmt.data_bins import subsets
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 from realformer_nmt.kernels.precision import EXACT
 from realformer_nmt.tasks import TRANSLATION, task_named
@@ -35,15 +33,6 @@ def check_possible(request: TranslateRequest) -> None:
         raise UserError(
             f"--jobs {request.jobs} share the cores of a CPU, and here a GPU decodes: pass --cpu too, or one job"
         )
-
-
-def check_text(text: Path | None, subset: str, corpus: TextPipeline) -> None:
-    """Raise an error if the text, or without one the subset, or the model of the text's subwords cannot be read."""
-    if text is None:
-        subsets.count(corpus.data, subset, *corpus.languages)
-    else:
-        read_lines(text)
-        corpus.pieces(b"")
 
 
 def check_lengths(checkpoints: Sequence[Path], text: Path, subwords: Iterable[tuple[int, str]]) -> None:
