@@ -4,7 +4,7 @@ Names of modules are those of checkpoints of the package unbabel-comet.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -35,7 +35,7 @@ class CometModel(nn.Module):
     def __init__(self, settings: CometSettings, config: XLMRobertaConfig) -> None:
         super().__init__()
         self.settings = settings
-        self.padding, self.end = symbol(config.pad_token_id), symbol(config.eos_token_id)
+        self.padding, self.end = cast(int, config.pad_token_id), cast(int, config.eos_token_id)
         self.longest = config.max_position_embeddings - SPARE  # tokens of a sentence, with the symbols around it
         self.encoder = nn.ModuleDict({"model": XLMRobertaModel(config, add_pooling_layer=False)})
         layers = config.num_hidden_layers + 1
@@ -122,15 +122,6 @@ class UnifiedMetric(CometModel):
         for name in names:
             ids += [self.end, *getattr(segment, name)[1:]]
         return [token for token in ids if token != self.padding][: self.longest + 2]
-
-
-def symbol(number: int | list[int] | None) -> int:
-    """Return the number of a symbol, which a configuration of XLM-R has."""
-    if not isinstance(number, int):
-        raise UserError(
-            f"config.json of a COMET model's encoder: pad_token_id and eos_token_id are integers, not {number}"
-        )
-    return number
 
 
 MODELS: Mapping[str, type[CometModel]] = {"regression_metric": RegressionMetric, "unified_metric": UnifiedMetric}

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import Any, cast
 
 import torch
 from msgspec.structs import replace
@@ -32,13 +32,6 @@ ENCODERS = ("XLM-RoBERTa",)
 # of the hub, for a model's settings to choose among: they are no way to a file or to an address
 PRETRAINED = ("xlm-roberta-base", "xlm-roberta-large", "microsoft/infoxlm-base", "microsoft/infoxlm-large")
 HINT = f"--comet: {LAYOUT}"
-
-
-class StoredModel(TypedDict, total=False):
-    """Entries of a checkpoint that are read."""
-
-    state_dict: Mapping[str, torch.Tensor]
-    hyper_parameters: Mapping[str, object]
 
 
 class CometScorer:
@@ -92,8 +85,7 @@ def score(scorer: CometScorer, source: Lines, hypotheses: Lines, reference: Line
 def read(files: ModelFiles) -> tuple[Mapping[str, torch.Tensor], CometSettings]:
     """Return the weights and the settings of a model; no code of its files is run."""
     with files.checkpoint.open("rb") as file:
-        content = reading.load_stream(file, str(files.checkpoint), ("optimizer_states",), HINT)
-    stored = cast(StoredModel, content)
+        stored = cast("dict[str, Any]", reading.load_stream(file, str(files.checkpoint), ("optimizer_states",), HINT))
     try:
         hparams = cast("Mapping[str, object]", OmegaConf.to_container(OmegaConf.load(files.hparams)))
     except Exception as error:  # YAML has errors of its own
