@@ -24,6 +24,7 @@ class MeasuredRows:
     """Rows of a text's units, such as sentences, and the targets that they were measured on."""
 
     unit: str
+    of_numbers = False  # whether the targets are numbers, and not classes
 
     def __init__(self) -> None:
         self.rows: dict[int, Row] = {}  # by index in the text
@@ -53,11 +54,6 @@ class MeasuredRows:
     @property
     def targets(self) -> int:
         return len(self.rows)
-
-    @property
-    def of_numbers(self) -> bool:
-        """True if the targets are numbers, False if they are classes."""
-        return False
 
     @property
     def accuracy(self) -> dict[str, float]:

@@ -65,15 +65,14 @@ class Sentences(MeasuredRows):
     """Rows of sentences; there are none if a sentence has several numbers."""
 
     unit = "sentences"
-    _of_numbers = False
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
         """Add the rows of a batch; logits are B x classes, or B x 1 for numbers."""
-        self._of_numbers = sample["target"].is_floating_point()
+        self.of_numbers = sample["target"].is_floating_point()
         if sample["target"].numel() != len(logits):
             return
         logits, target = logits.float(), sample["target"].view(-1)
-        if self._of_numbers:
+        if self.of_numbers:
             prediction = logits.view(-1)
             loss = (prediction - target) ** 2
         else:
@@ -83,7 +82,3 @@ class Sentences(MeasuredRows):
         for index, row in zip(sample["id"].tolist(), columns.tolist(), strict=True):
             self.rows[index] = SentenceRow._make(row)
             self._targets[index] = repr(row[-1]).encode()
-
-    @property
-    def of_numbers(self) -> bool:
-        return self._of_numbers
