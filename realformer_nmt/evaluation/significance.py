@@ -3,7 +3,7 @@
 import logging
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -29,15 +29,15 @@ NOTE = """The test says whether the difference would hold on other sentences lik
 another training: for that, train with three seeds or more."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SystemTest:
     system: str
     metric: str
     score: float
     difference: float  # to the baseline
     p: float
-    p_holm: float
-    significant: bool
+    p_holm: float = 1.0  # corrected for all tests of the call
+    significant: bool = False
     better: bool  # than the baseline
     agreement: float | None = None  # per cent of such differences that people see alike
 
@@ -101,33 +101,29 @@ def compare(
     logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it logs each of its steps
     with metrics.seeded(seed):
         columns = {name: tested(name, systems, test, samples, jobs) for name in names}
-    cells = [(name, index) for index in range(1, len(systems)) for name in columns]
-    results = [columns[name].results[index] for name, index in cells]
-    differences = [
-        result.score - columns[name].results[0].score for (name, _), result in zip(cells, results, strict=True)
-    ]
-    p_values = [
-        p_with_ties(name, systems[index], systems[0], result.p_value if test == "bs" else None, samples, seed)
-        if difference
-        else 1.0  # every exchange reaches it
-        for (name, index), result, difference in zip(cells, results, differences, strict=True)
-    ]
     comparisons = []
-    tests = zip(cells, results, differences, p_values, holm(p_values), strict=True)
-    for (name, index), result, difference, p, p_holm in tests:
-        comparison = SystemTest(
-            system=systems[index].name,
-            metric=columns[name].label,
-            score=result.score,
-            difference=difference,
-            p=p,
-            p_holm=p_holm,
-            significant=p_holm < ALPHA,
-            better=metric_table.METRICS[name].is_better(difference),
-            agreement=agreement.agreement(name, systems[index].signature(name), difference),
-        )
-        comparisons.append(comparison)
-    return comparisons
+    for index, system in enumerate(systems[1:], 1):
+        for name, (label, results) in columns.items():
+            difference = results[index].score - results[0].score
+            of_bootstrap = results[index].p_value if test == "bs" else None
+            p = 1.0  # of no difference, which every exchange reaches
+            if difference:
+                p = p_with_ties(name, system, systems[0], of_bootstrap, samples, seed)
+            comparison = SystemTest(
+                system=system.name,
+                metric=label,
+                score=results[index].score,
+                difference=difference,
+                p=p,
+                better=metric_table.METRICS[name].is_better(difference),
+                agreement=agreement.agreement(name, system.signature(name), difference),
+            )
+            comparisons.append(comparison)
+    corrected = holm([comparison.p for comparison in comparisons])
+    return [
+        replace(comparison, p_holm=p, significant=p < ALPHA)
+        for comparison, p in zip(comparisons, corrected, strict=True)
+    ]
 
 
 def p_with_ties(
