@@ -79,7 +79,7 @@ def run(request: SignificanceRequest) -> int:
     if request.output:
         outputs.check_record(request.output, "significance")
     systems = [read(path) for path in request.runs]
-    check_same_test(request.runs, systems)
+    check_same_test(systems)
     comparisons = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
     print(table(systems[0], comparisons, request))
     if request.output:
@@ -149,8 +149,9 @@ class MetricResults(NamedTuple):
 def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: int) -> MetricResults:
     """Test one metric; the same seed exchanges the same lines for every metric."""
     row = metric_table.METRICS[name]
-    if row.neural:
-        check_one_model(name, systems)
+    if row.neural and len({system.model(name) for system in systems}) > 1:
+        models = ", ".join(f"{system.name} by {system.model(name)}" for system in systems)
+        raise UserError(f"several {name} models have scored these runs ({models}): score all by one")
     lines: list[tuple[str, Sequence[str]]] = [(system.name, system.lines(name)) for system in systems]
     drawn, processes = (samples, jobs) if test == "bs" else (1, 1)  # `p_with_ties` computes the p of exchanges
     test_of_pairs = PairedTest(
@@ -163,17 +164,6 @@ def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: 
 def scorer(name: str) -> Metric:
     """Return the metric; a neural one is the mean of the scores of segments."""
     return (metric_table.METRICS[name].scorer or SegmentMean)()
-
-
-def check_one_model(name: str, systems: Sequence[System]) -> None:
-    """Refuse segments' scores of several models."""
-    models = [system.model(name) for system in systems]
-    for system, model in zip(systems, models, strict=True):
-        if model != models[0]:
-            raise UserError(
-                f"{system.name} was scored by another {name} model ({model}) than {systems[0].name} ({models[0]}): "
-                "score both by one"
-            )
 
 
 def signed(difference: float) -> str:

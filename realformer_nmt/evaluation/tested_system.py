@@ -82,19 +82,15 @@ def comparable(systems: Sequence[System], metric: str) -> bool:
     return not metric_table.METRICS[metric].neural or len({system.model(metric) for system in systems}) == 1
 
 
-def check_same_test(paths: Sequence[Path], systems: Sequence[System]) -> None:
+def check_same_test(systems: Sequence[System]) -> None:
+    """Refuse a system of another test set than the first: its reference differs, or the source if both say theirs."""
     first = systems[0]
-    for path, system in zip(paths, systems, strict=True):
-        if len(system.reference) != len(first.reference):
-            counts = f"{len(system.reference)} lines, {paths[0]} {len(first.reference)}"
-            raise UserError(f"{path} has {counts}: compare runs on one test set")
+    for system in systems[1:]:
         if system.reference_sha256 != first.reference_sha256:
-            sets = f"another reference ({system.test_set}) than {paths[0]} ({first.test_set})"
-            raise UserError(f"{path} has {sets}: compare runs on one test set")
-        if system.source != first.source and system.source and first.source:
-            pair = f"is of a translation from {system.source}, {paths[0]} from {first.source}"
-            raise UserError(f"{path} {pair}: compare runs on one test set")
-        if system.source_sha256 != first.source_sha256 and system.source_sha256 and first.source_sha256:
-            raise UserError(f"{path} is of a translation of another text than {paths[0]}: compare runs on one test set")
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise UserError(f"a run is given twice among {', '.join(map(str, paths))}: give each once")
+            sets = f"another reference ({system.test_set}) than {first.name} ({first.test_set})"
+            raise UserError(f"{system.name} has {sets}: compare runs on one test set")
+        sources = {(system.source, first.source), (system.source_sha256, first.source_sha256)}
+        if any(one and other and one != other for one, other in sources):
+            raise UserError(f"{system.name} translates another source than {first.name}: compare runs on one test set")
+    if len({Path(system.name).resolve() for system in systems}) < len(systems):
+        raise UserError(f"a run is given twice among {', '.join(system.name for system in systems)}: give each once")
