@@ -34,19 +34,6 @@ SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no file can
 AHEAD = 2000  # texts that are translated together
 
 
-class Beam(NamedTuple):
-    """Hypothesis of fairseq's generator."""
-
-    tokens: Tensor
-    score: float  # natural logarithm of its probability per token
-    alignment: list[tuple[int, int]]  # of places in the source and in it, if alignments are requested
-
-    @classmethod
-    def of(cls, beam: Mapping[str, Any]) -> "Beam":
-        alignment = [(int(read), int(written)) for read, written in beam.get("alignment", ())]
-        return cls(beam["tokens"].cpu(), float(beam["score"]), alignment)
-
-
 class Loaded(NamedTuple):
     models: list[Any]
     task: Any
@@ -121,15 +108,16 @@ class Translator:
 
     def _search(self, loaded: Loaded, tokens: list[Tensor], decoding: SearchOptions) -> list[list[Hypothesis]]:
         generator = loaded.task.build_generator(loaded.models, options_of(decoding))
-        results: list[list[Beam]] = [[] for _ in tokens]
+        results: list[list[Hypothesis]] = [[] for _ in tokens]
         for batch in batches(tokens, loaded.task, decoding.max_tokens):
             sample = utils.apply_to_sample(lambda tensor: tensor.to(self.device), batch)
             answers = loaded.task.inference_step(
                 generator, loaded.models, sample, self._prefix(loaded, len(batch["id"]))
             )
             for index, beams in zip(batch["id"].tolist(), answers, strict=True):
-                results[index] = [Beam.of(beam) for beam in beams[: decoding.nbest]]
-        return self._hypotheses(loaded, tokens, results)
+                results[index] = [hypothesis_of(beam, tokens[index], loaded.task) for beam in beams[: decoding.nbest]]
+        texts = iter(self.corpus.surface([each.text for hypotheses in results for each in hypotheses]).raw)
+        return [[each._replace(text=next(texts)) for each in hypotheses] for hypotheses in results]
 
     def _prefix(self, loaded: Loaded, sentences: int) -> Tensor | None:
         """Return the target language's tag for each sentence, or None for a model without tags."""
@@ -137,23 +125,17 @@ class Translator:
         first = loaded.task.target_dictionary.index(tag)
         return torch.full((sentences, 1), first, device=self.device) if tag else None
 
-    def _hypotheses(self, loaded: Loaded, tokens: list[Tensor], results: list[list[Beam]]) -> list[list[Hypothesis]]:
-        source, target = loaded.task.source_dictionary, loaded.task.target_dictionary
-        outputs = [[target.string(beam.tokens).split() for beam in beams] for beams in results]
-        texts = iter(self.corpus.surface([" ".join(pieces) for beams in outputs for pieces in beams]).raw)
-        return [
-            [
-                Hypothesis(
-                    text=next(texts),
-                    score=beam.score / math.log(2),
-                    source=[source[number] for number in sentence[:-1].tolist()],
-                    pieces=pieces,
-                    alignment=beam.alignment,
-                )
-                for beam, pieces in zip(beams, subwords, strict=True)
-            ]
-            for sentence, beams, subwords in zip(tokens, results, outputs, strict=True)
-        ]
+
+def hypothesis_of(beam: Mapping[str, Any], source: Tensor, task: Any) -> Hypothesis:
+    """Return a hypothesis of fairseq's generator; its text is still in subwords."""
+    pieces = task.target_dictionary.string(beam["tokens"].cpu()).split()
+    return Hypothesis(
+        text=" ".join(pieces),
+        score=float(beam["score"]) / math.log(2),
+        source=[task.source_dictionary[number] for number in source[:-1].tolist()],
+        pieces=pieces,
+        alignment=[(int(read), int(written)) for read, written in beam.get("alignment", ())],
+    )
 
 
 def check_list(texts: Iterable[str]) -> None:
