@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, get_type_hints
+from collections.abc import Mapping
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from realformer_nmt.common.errors import UserError, one_line
-from realformer_nmt.common.requests.option_choice import not_allowed
 from realformer_nmt.common.terminal import printable
 
 UNREADABLE = (
@@ -44,11 +43,11 @@ def add_refusals(app: FastAPI) -> None:
         return RefusalError(422, one_line(error)).response()
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
         if isinstance(error.body, bytes):  # FastAPI parses a body if its media type is JSON
             return RefusalError(422, "send JSON, with the header Content-Type: application/json").response()
-        fields = get_type_hints(request.scope["endpoint"])["body"].model_fields
-        return RefusalError(422, mistakes(error, fields)).response()
+        mistakes = map(sentence, error.errors()[:SHOWN])
+        return RefusalError(422, printable("; ".join(mistakes))).response()
 
     @app.exception_handler(HTTPException)
     async def elsewhere(request: Request, error: HTTPException) -> Response:
@@ -63,22 +62,14 @@ def add_refusals(app: FastAPI) -> None:
         return RefusalError(500, f"{type(error).__name__}: unexpected error; the server's output says more").response()
 
 
-def mistakes(error: RequestValidationError, fields: Collection[str]) -> str:
-    """Return a sentence for each mistake; only unknown fields if there are any, since others may follow from them."""
-    errors = error.errors()
-    errors = [each for each in errors if each["type"] == "extra_forbidden"] or errors
-    more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
-    return printable("; ".join(sentence(each, fields) for each in errors[:SHOWN]) + more)
-
-
-def sentence(mistake: Mapping[str, Any], fields: Collection[str]) -> str:
+def sentence(mistake: Mapping[str, Any]) -> str:
     """Return pydantic's description of a mistake as a sentence about the field."""
     name = ".".join(str(part)[:100] for part in mistake["loc"][1:]) or "the body"
     match mistake["type"]:
         case "json_invalid":
             return f"the body is not JSON: {mistake['ctx']['error']}, at character {mistake['loc'][1]}"
         case "extra_forbidden":
-            return not_allowed("field", name, fields)
+            return f"{name} is no field of such a request: /openapi.json lists them"
         case "missing":
             return f"{name} is missing"
     return f"{name} {SHOULD.sub('must', mistake['msg'])}"
