@@ -3,7 +3,6 @@
 The loss is that of the finetuned head; everything else is measured on the encoder, as for any masked model.
 """
 
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,19 +12,10 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 from realformer_nmt.analysis.single_stack.one_text import OneText
 from realformer_nmt.analysis.text import Batch
-from realformer_nmt.common.errors import UserError
-from realformer_nmt.data_bins import targets
-from realformer_nmt.data_bins.file_checks import check_prepared
 
 
 class ClassifiedText(OneText):
     """Sentences or pairs, with a class or a number as target."""
-
-    @staticmethod
-    def check(data: Path, subset: str) -> None:
-        if not (data / "input0" / f"{subset}.idx").is_file():
-            raise UserError(f"{data} holds no sentences input0/{subset}.idx: give another --subset or --data")
-        targets.check_labels(data, subset)
 
     def prepare(self, model: Any) -> None:
         name = self.task.cfg.classification_head_name
@@ -49,13 +39,6 @@ class ClassifiedText(OneText):
 
 class QuestionText(OneText):
     """Windows of questions and contexts, with start and end of the answer as targets."""
-
-    @staticmethod
-    def check(data: Path, subset: str) -> None:
-        path = data / f"{subset}.json"
-        check_prepared(path)
-        if not path.is_file():
-            raise UserError(f"{path} is not there: give another --subset, or --data that holds it")
 
     def prepare(self, model: Any) -> None:
         if model.span_head is None:

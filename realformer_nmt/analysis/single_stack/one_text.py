@@ -22,12 +22,6 @@ class OneText(Text):
     side: str
     task: Any  # fairseq's
 
-    @staticmethod
-    def check(data: Path, subset: str) -> None:
-        if not (data / f"{subset}.idx").is_file():
-            subsets = sorted({file.name.partition(".")[0] for file in data.glob("*.idx")})
-            raise UserError(f"{data} holds no subset {subset} of one text: there are {', '.join(subsets) or 'none'}")
-
     def lengths(self) -> np.ndarray:
         (samples,) = self.sides
         return np.array([[samples.num_tokens(index)] for index in self.indices])
@@ -47,7 +41,6 @@ class OneText(Text):
 
 def read(kind: type[OneText], path: Path, settings: Options, side: str, data: Path, subset: str) -> OneText:
     """Read a subset of a data-bin by the settings of a checkpoint's task."""
-    kind.check(data, subset)
     options = {**settings, "data": str(data), "use_plasma_view": False}  # plasma would start a server
     try:
         with quiet():
@@ -56,7 +49,10 @@ def read(kind: type[OneText], path: Path, settings: Options, side: str, data: Pa
     except UserError:
         raise
     except Exception as error:  # fairseq raises errors of any class
-        raise UserError(f"{path} has settings of its task that do not fit {data}: {one_line(error)}") from error
+        problem = f"has settings of its task that do not fit {subset} of {data}: {one_line(error)}"
+        raise UserError(f"{path} {problem}; give another --subset or --data") from error
     samples = task.dataset(subset)
     samples.set_epoch(1)  # the masks depend on the epoch: fairseq validates in the first
+    if "target" not in samples[0]:
+        raise UserError(f"{data} has no labels of {subset}: give a subset that has labels")
     return kind((task.source_dictionary,), (samples,), range(len(samples)), side, task)

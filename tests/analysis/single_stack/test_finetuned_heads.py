@@ -68,5 +68,15 @@ def test_everything_is_measured_of_the_encoder(model_and_data: tuple[Path, Path]
 
 def test_what_is_not_there_is_named(model_and_data: tuple[Path, Path]) -> None:
     path, data = model_and_data
-    with pytest.raises(UserError, match=r"dev\.(idx|json).*give another --subset"):
+    with pytest.raises(UserError, match=r"/dev; give another --subset|dev\.json: no such file"):
         reader(path).read(data, "dev", 6)
+
+
+def test_sentences_without_labels_are_refused(text_corpus: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "label").mkdir(parents=True)
+    (data / "label" / "dict.txt").symlink_to(text_corpus / "label" / "dict.txt")
+    (data / "input0").symlink_to(text_corpus / "input0")
+    state = saved.state(text_corpus, *map(str, KINDS["classes"]), arch="realformer_bert_tiny")
+    with pytest.raises(UserError, match="data has no labels of valid: give a subset that has labels"):
+        reader(saved.save(tmp_path / "model.pt", state)).read(data, "valid", 6)
