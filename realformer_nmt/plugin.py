@@ -1,15 +1,11 @@
 """Registration with fairseq: patches, models under all their names, optimiser, schedule and loss."""
 
 import functools
-from collections.abc import Sequence
 from types import SimpleNamespace
-
-from fairseq.models import ARCH_MODEL_REGISTRY
 
 from realformer_nmt import fairseq_patches
 from realformer_nmt import training as training  # registers the optimiser, the schedule and the loss
 from realformer_nmt.common.errors import OptionError, UserError
-from realformer_nmt.common.files import safe_names
 from realformer_nmt.model import config, presets
 from realformer_nmt.model.models import model, multilingual
 from realformer_nmt.questions import criterion as criterion  # also registers the task of the same name
@@ -36,22 +32,12 @@ def add_family(
     """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm, heads)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
-    check_name(name, [*added, *(arch for archs in one_sided.values() for arch in archs)])
     check_parts(name, added[name])
     _register(added, one_sided)
     presets.FAMILIES[name] = added[name]
     presets.PRESETS.update(added)
     for kind, archs in one_sided.items():
         presets.ONE_SIDE_PRESETS[kind].update(archs)
-
-
-def check_name(name: str, archs: Sequence[str]) -> None:
-    """Raise if a family's name cannot be typed, or gives an --arch that is there."""
-    if not safe_names.is_plain(name):
-        raise OptionError(f"add_family({name!r}): allowed is a name of letters, digits and ._-+")
-    registered = [arch for arch in archs if arch in ARCH_MODEL_REGISTRY]
-    if registered:
-        raise OptionError(f"add_family({name!r}): --arch {registered[0]} is there already: choose another name")
 
 
 def check_parts(name: str, preset: presets.Preset) -> None:
