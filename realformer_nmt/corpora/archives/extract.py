@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import json
 import stat
 import tarfile
 import zipfile
@@ -9,12 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from msgspec import Struct, to_builtins
-
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import records, safe_names
+from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.files.atomic_files import CHUNK, completed
-from realformer_nmt.common.files.json_records import write_json
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.corpora.progress import progress
 
@@ -62,24 +60,22 @@ def extract(
     return paths
 
 
-class ExtractedArchive(Struct, frozen=True, kw_only=True):
-    """Name, size and time of the archive whose members are in a folder."""
-
-    archive: tuple[str, int, int]
-
-
 def _claim(archive: Path, note: Path, paths: Collection[Path]) -> None:
-    """Note whose members a folder holds; those of another archive are removed, and files of the user's refused."""
+    """Note whose members a folder holds: an archive's name, size and time.
+
+    Those of another archive are removed, and files of the user's refused."""
     status = archive.stat()
-    source = ExtractedArchive(archive=(archive.name, status.st_size, status.st_mtime_ns))
+    source = {"archive": [archive.name, status.st_size, status.st_mtime_ns]}
+    content = f"{json.dumps(source, indent=2, ensure_ascii=False)}\n".encode()
     if not note.is_file():
         for path in paths:
             outputs.check_free(path, "fetch")
-    elif records.read(note, ExtractedArchive, "remove it to extract all again", sealed=False) == source:
+    elif note.read_bytes() == content:
         return
     for path in paths:
         path.unlink(missing_ok=True)
-    write_json(note, to_builtins(source))
+    with completed(note) as file:
+        file.write(content)
 
 
 def _tar_entries(archive: Path) -> Iterator[Entry]:
