@@ -11,10 +11,6 @@ from pathlib import Path, PurePosixPath
 
 LONGEST = 200  # bytes of a name: file systems allow 255, and a file that is being written has a longer name
 PLAIN = "._-+"
-UNSEEN = (  # letters and marks that Unicode shows as nothing: two names could look the same
-    *("\u034f", "\u115f", "\u1160", "\u17b4", "\u17b5", "\u3164", "\uffa0"),
-    *map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))),
-)
 MEMBERS = f"{PLAIN},=@~()[]' &!#%"  # also allowed for members of archives
 
 
@@ -53,8 +49,7 @@ def path_option(path: str) -> Path:
 def _check(name: str, punctuation: str, allowed: str) -> str:
     categories = {unicodedata.category(letter)[0] for letter in name if letter not in punctuation}
     starts_well = name[:1].isalnum() or name.startswith("_")
-    visible = not any(letter in UNSEEN for letter in name)
     plain_letters = categories <= set("LMN")  # letters, marks on them, numbers
-    if not (starts_well and plain_letters and visible) or len(name.encode()) > LONGEST:
+    if not (starts_well and plain_letters) or len(name.encode()) > LONGEST:
         raise ValueError(f"{name!r}: allowed is {allowed}")
     return name

@@ -1,12 +1,10 @@
 """Names from files, against what the system itself makes of them."""
 
 import os
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -65,12 +63,3 @@ def test_what_passes_is_made_where_it_should_be(name: str) -> None:
             assert depth is None or [path.name for path in folder.iterdir()] == [name]
             assert not path.name.startswith((".", "-"))
             assert list(Path(temporary).iterdir()) == [Path(temporary, "folder")]
-
-
-def test_no_letter_passes_that_unicode_shows_as_nothing() -> None:
-    """Two archives, or members, would have the same name on the screen."""
-    unseen = regex.compile(r"\p{Default_Ignorable_Code_Point}")
-    letters = [letter for letter in map(chr, range(sys.maxunicode + 1)) if unseen.match(letter)]
-    assert len(letters) > 4000
-    assert [letter for letter in letters if safe_names.is_plain(f"a{letter}b")] == []
-    assert safe_names.is_plain("a\u0301b")  # a mark that is seen
