@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.common.numbers import whole
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.stages.stage import HELP
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import HELP, StageRequest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from realformer_nmt import subcommands
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import StageRequest
 from realformer_nmt.comparison.grid.cell import of_subset
 from realformer_nmt.comparison.grid.cell_requests import (
     average_request,

@@ -9,7 +9,7 @@ from realformer_nmt.checkpoints.run_files import CURVES
 from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import StageRequest
 from realformer_nmt.corpora.subwords.subword_methods import learnt
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command

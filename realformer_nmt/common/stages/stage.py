@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -17,11 +18,22 @@ from msgspec.structs import replace
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Fingerprint, Origin, StageRecord
+from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs as written
 from realformer_nmt.common.stages.provenance import differences, fingerprint, is_same, made_from
 
 AGAIN = "use --fresh to redo it"
 HELP = "make the result again, even if it is up to date"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageRequest(Request):
+    """Base of requests that write a record of what their result was made from, so that they are not repeated."""
+
+    def stage(self) -> "Stage":
+        """Return the record to write, with the settings and the files that it is made from."""
+        stage: Stage = resolve_name(f"{self.implementation}:stage_of")(self)
+        return stage
 
 
 class StageStatus(NamedTuple):

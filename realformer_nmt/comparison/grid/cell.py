@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from realformer_nmt.checkpoints.average import AverageRequest
 from realformer_nmt.checkpoints.run_files import CELL, CHECKPOINTS
 from realformer_nmt.common.files import safe_names
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import StageRequest
 from realformer_nmt.comparison.grid import axes
 from realformer_nmt.comparison.grid.axes import Point
 from realformer_nmt.protocols.train import TrainRequest

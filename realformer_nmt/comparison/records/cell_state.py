@@ -12,8 +12,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.folder_lock import is_locked
 from realformer_nmt.common.stages.provenance import changed_settings
-from realformer_nmt.common.stages.stage import AGAIN, StageStatus, damage
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import AGAIN, StageRequest, StageStatus, damage
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.records import cell_record
 from realformer_nmt.comparison.records.cell_record import FINAL, MODEL_FAILED, STUCK, CellRecord

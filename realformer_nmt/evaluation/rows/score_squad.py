@@ -15,8 +15,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.stages.stage import HELP, Stage
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import HELP, Stage, StageRequest
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question
 

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.stages.stage import HELP
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import HELP, StageRequest
 
 FEWEST = 40  # samples, of which one is in each of the tails of 2.5 %
 COMET = "Unbabel/wmt22-comet-da"

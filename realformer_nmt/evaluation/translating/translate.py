@@ -7,8 +7,7 @@ from typing import ClassVar
 from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM, PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
-from realformer_nmt.common.stages.stage import HELP
-from realformer_nmt.common.stages.stage_request import StageRequest
+from realformer_nmt.common.stages.stage import HELP, StageRequest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 
 PRECISIONS = ("fp32", "bf16", "int8")  # of kernels/precision.py, which imports torch
