@@ -1,7 +1,6 @@
-"""Checks of the targets of `--task sentence_prediction`: a class, or numbers, per sentence."""
+"""Checks of the targets of `--task sentence_prediction`: as many as sentences, and each a class that there is."""
 
 import itertools
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +8,6 @@ import numpy as np
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.index import AGAIN, HEADER, header
-
-LONGEST = 64  # characters of a line in a message
 
 
 def parts(prefix: Path) -> Iterator[Path]:
@@ -54,23 +51,3 @@ def check_classes(data: Path, split: str, first: int, classes: int) -> None:
         if labels.max() >= classes:
             number = labels.max() + 1
             raise UserError(f"{index} holds {number:,} labels or more: pass --num-classes {number}")
-
-
-def check_numbers(data: Path, split: str, values: int) -> None:
-    """Raise unless the file of numbers has a line of `values` for each sentence; it need not exist for prediction."""
-    file, count = data / "label" / f"{split}.label", sentences(data / "input0" / split)
-    if not file.exists():
-        return
-    lines = file.read_text("ascii", "backslashreplace").splitlines()
-    for number, line in enumerate(lines, 1):
-        if len(line.split()) != values or not all(map(_is_number, line.split())):
-            raise UserError(f"{file}: line {number:,} is {line[:LONGEST].strip()!r}: allowed are {values} numbers")
-    if len(lines) != count:
-        raise UserError(f"{file} has {len(lines):,} lines for {count:,} sentences")
-
-
-def _is_number(word: str) -> bool:
-    try:
-        return math.isfinite(float(word))
-    except ValueError:
-        return False

@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.data_bins.datasets import FORMAT, dictionary_file, has_sound_dataset
 from realformer_nmt.data_bins.languages import check_language, pair_in
-from realformer_nmt.data_bins.targets import check_as_many, check_classes, check_numbers
+from realformer_nmt.data_bins.targets import check_as_many, check_classes
 from realformer_nmt.fairseq_patches.patch import Original, patch, replace
 
 
@@ -78,8 +78,6 @@ def check_targets(original: Original, task: SentencePredictionTask, split: str, 
     data, classes = Path(task.cfg.data), task.cfg.num_classes
     for inner in ("input1", "label"):
         check_as_many(data, split, inner)
-    if task.cfg.regression_target:
-        check_numbers(data, split, classes)
     dataset = original(task, split, *args, **kwargs)
     if not task.cfg.regression_target:
         check_classes(data, split, task.label_dictionary.nspecial, classes)
