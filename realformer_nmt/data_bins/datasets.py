@@ -5,7 +5,6 @@ file's name in it, and none contains enough to be checked.
 """
 
 import contextlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 FORMAT = "mmap"
 OTHER_FORMATS = ("", ".fasta")  # endings of files that fairseq reads in other formats
-PREFIX = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)  # train.en-de.en, train.align.en-de, train
 
 
 def dictionary(file: Path) -> "Dictionary":
@@ -47,8 +45,6 @@ def dictionary_file(file: Path) -> Iterator[None]:
 
 def has_sound_dataset(prefix: Path, impl: str, vocabulary: "Dictionary | None") -> bool:
     """Return whether a dataset exists, and raise if it is unsound; a test set may have no target."""
-    if not PREFIX.fullmatch(prefix.name):
-        raise UserError(f"{prefix}: allowed in the name are letters, digits, _ and - between dots; rename the data")
     if impl != FORMAT:
         raise UserError(f"{prefix} as --dataset-impl {impl}: allowed is {FORMAT}; {AGAIN}")
     for other in (f"{prefix}{suffix}" for suffix in OTHER_FORMATS):
