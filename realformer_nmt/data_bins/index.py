@@ -24,11 +24,8 @@ def header(index: Path) -> tuple[np.dtype, int]:
     with index.open("rb") as file:
         read = file.read(HEADER.size)
     magic, version, code, count = HEADER.unpack(read) if len(read) == HEADER.size else (b"", 0, 0, 0)
-    if magic != MAGIC:
-        raise UserError(f"{index} is no index of fairseq's format mmap, or not all of one; {AGAIN}")
-    if version != VERSION or code not in KINDS:
-        allowed = f"{VERSION} and {', '.join(map(str, KINDS))}"
-        raise UserError(f"{index} is of version {version} with numbers of type {code}: allowed are {allowed}; {AGAIN}")
+    if (magic, version) != (MAGIC, VERSION) or code not in KINDS:
+        raise UserError(f"{index} is no index of fairseq's format mmap with whole numbers, or not all of one; {AGAIN}")
     if not count:
         raise UserError(f"{index} holds no sentence; {AGAIN}")
     size, expected = index.stat().st_size, HEADER.size + 12 * count
