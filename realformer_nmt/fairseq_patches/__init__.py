@@ -17,7 +17,6 @@ from realformer_nmt.fairseq_patches.decoding import shortlist
 from realformer_nmt.fairseq_patches.messages import error_line, quiet, time_left
 from realformer_nmt.fairseq_patches.options import architectures, literal_options, option_ranges
 from realformer_nmt.fairseq_patches.training import (
-    best_metric,
     bf16,
     divergence,
     end_of_training,
@@ -48,7 +47,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     weight_lists.measure_gradients_together,
     shortlist.search_a_shortlist,
     option_ranges.check_every_option,
-    best_metric.try_the_best_metric,
     data_bin.check_languages,
     data_bin.check_dictionaries,
     data_bin.check_datasets,

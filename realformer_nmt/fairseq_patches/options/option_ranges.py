@@ -68,6 +68,7 @@ def check_training(cfg: DictConfig) -> None:
             raise OptionError(f"{flag}: this training's checkpoints could not be read again: {error}") from error
     check_criterion(cfg)
     check_alignments(cfg)
+    check_metric(cfg)
     if cfg.common.cpu or not torch.cuda.is_available():
         is_flat = not cfg.common.memory_efficient_fp16 and not cfg.common.fp16_no_flatten_grads
         if cfg.common.fp16 and is_flat:
@@ -84,6 +85,13 @@ def check_criterion(cfg: DictConfig) -> None:
     # A criterion of another plug-in may fit
     if suitable and criterion != suitable and criterion in KNOWN["criterion"]:
         raise OptionError(f"--criterion {criterion} is no loss of --task {task}: pass --criterion {suitable}")
+
+
+def check_metric(cfg: DictConfig) -> None:
+    """Check that BLEU is measured if it is to choose the best checkpoint: fairseq fails after the first epoch."""
+    is_measured = getattr(cfg.task, "eval_bleu", True) or cfg.dataset.disable_validation
+    if cfg.checkpoint.best_checkpoint_metric == "bleu" and not is_measured:
+        raise OptionError("--best-checkpoint-metric bleu: no validation logs it; pass --eval-bleu, or another metric")
 
 
 def check_alignments(cfg: DictConfig) -> None:

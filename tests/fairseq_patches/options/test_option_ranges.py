@@ -93,6 +93,14 @@ def test_a_loss_of_other_targets_is_refused(task: str) -> None:
     option_ranges.check_criterion(cfg)
 
 
+def test_bleu_that_is_not_measured_chooses_no_checkpoint() -> None:
+    words = ("--cpu", "--max-epoch", 3, "--best-checkpoint-metric")
+    with pytest.raises(OptionError, match=r"^--best-checkpoint-metric bleu: no validation logs it; pass --eval-bleu"):
+        option_ranges.check_training(configured(*words, "bleu"))
+    for allowed in (("bleu", "--eval-bleu"), ("bleu", "--disable-validation"), ("ppl",)):
+        option_ranges.check_training(configured(*words, *allowed))
+
+
 def test_a_loss_of_attention_is_refused_where_there_is_none() -> None:
     words = ("--cpu", "--max-epoch", 3, "--criterion", "label_smoothed_cross_entropy_with_alignment")
     package, stock = ("--arch", "realformer_tiny"), ("--arch", "transformer")
