@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 
 from realformer_nmt.checkpoints.files.allowed_components import KNOWN, SettingsError, check_known
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.fairseq_options import SMOOTHED, check_number
+from realformer_nmt.fairseq_options import check_number
 from realformer_nmt.fairseq_patches.options.literal_options import evaluate
 from realformer_nmt.fairseq_patches.patch import Original, replace
 from realformer_nmt.tasks import task_of
@@ -67,7 +67,6 @@ def check_training(cfg: DictConfig) -> None:
         except SettingsError as error:
             raise OptionError(f"{flag}: this training's checkpoints could not be read again: {error}") from error
     check_criterion(cfg)
-    check_alignments(cfg)
     check_metric(cfg)
     if cfg.common.cpu or not torch.cuda.is_available():
         is_flat = not cfg.common.memory_efficient_fp16 and not cfg.common.fp16_no_flatten_grads
@@ -92,15 +91,3 @@ def check_metric(cfg: DictConfig) -> None:
     is_measured = getattr(cfg.task, "eval_bleu", True) or cfg.dataset.disable_validation
     if cfg.checkpoint.best_checkpoint_metric == "bleu" and not is_measured:
         raise OptionError("--best-checkpoint-metric bleu: no validation logs it; pass --eval-bleu, or another metric")
-
-
-def check_alignments(cfg: DictConfig) -> None:
-    """Refuse a loss of alignments for a model of this package, which returns no attention in training."""
-    package = check_known("model", cfg.model._name).__module__.partition(".")[0]
-    has_alignments = getattr(cfg.task, "load_alignments", False)  # without, the loss is the smoothed one
-    is_of_this_package = package == __name__.partition(".")[0]
-    if cfg.criterion._name == f"{SMOOTHED}_with_alignment" and has_alignments and is_of_this_package:
-        raise OptionError(
-            f"--criterion {cfg.criterion._name} --load-alignments needs attention in training, which --arch "
-            f"{cfg.model._name} does not return: pass --arch transformer, or --criterion {SMOOTHED}"
-        )

@@ -101,15 +101,6 @@ def test_bleu_that_is_not_measured_chooses_no_checkpoint() -> None:
         option_ranges.check_training(configured(*words, *allowed))
 
 
-def test_a_loss_of_attention_is_refused_where_there_is_none() -> None:
-    words = ("--cpu", "--max-epoch", 3, "--criterion", "label_smoothed_cross_entropy_with_alignment")
-    package, stock = ("--arch", "realformer_tiny"), ("--arch", "transformer")
-    with pytest.raises(OptionError, match=r"which --arch realformer_tiny does not return: pass --arch transformer"):
-        option_ranges.check_training(configured(*words, *package, "--load-alignments"))
-    for allowed in (package, (*stock, "--load-alignments")):
-        option_ranges.check_training(configured(*words, *allowed))
-
-
 def test_a_training_whose_checkpoints_nobody_could_read_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^--task: .* could not be read again: asks for the task 'translation_lev'"):
         option_ranges.check_training(configured("--cpu", "--max-epoch", 3, "--task", "translation_lev"))
