@@ -71,7 +71,7 @@ def check_training(cfg: DictConfig) -> None:
     if cfg.common.cpu or not torch.cuda.is_available():
         is_flat = not cfg.common.memory_efficient_fp16 and not cfg.common.fp16_no_flatten_grads
         if cfg.common.fp16 and is_flat:
-            raise OptionError("--fp16 on a CPU: add --fp16-no-flatten-grads, or train with --bf16, which is faster")
+            raise OptionError("--fp16 on a CPU: train with --bf16, which is faster")
     limits = cfg.optimization
     ends = (limits.max_epoch, limits.max_update, limits.stop_time_hours, cfg.checkpoint.patience > 0)
     if not any(ends) and limits.stop_min_lr < 0:

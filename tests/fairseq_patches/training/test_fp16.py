@@ -1,5 +1,4 @@
-"""Training in fp16 on a CPU: the path of a GPU, with its loss scale and weights of 32 bits; test_one_launch.py shows
-that updates that overflow are skipped."""
+"""Training in fp16 on a CPU: the path of a GPU, with its loss scale and weights of 32 bits."""
 
 import torch
 from fairseq import options
