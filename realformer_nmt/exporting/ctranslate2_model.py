@@ -1,7 +1,6 @@
 """Export to CTranslate2, by its own converter for fairseq from the plain form."""
 
 import argparse
-import os
 import tempfile
 from pathlib import Path
 
@@ -19,9 +18,6 @@ FORMS = {"fp32": None, "int8": "int8"}  # CTranslate2's names of quantisation
 
 
 def write(source: LoadedRun, folder: Path, precision: str) -> None:
-    if os.pathsep in str(folder):
-        output = folder.with_suffix("").with_suffix("")  # without .12345678.part
-        raise UserError(f"{output} has a colon in its path, at which fairseq cuts it in two: give another --output")
     source.copy_words(folder)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         checkpoint, converted = Path(temporary, "model.pt"), Path(temporary, "converted")

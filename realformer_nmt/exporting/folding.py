@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.models.admin_profile import shortcuts
 from realformer_nmt.model.stack import Side
 
@@ -46,7 +45,6 @@ def fold(side: str, stack: Side, weights: Weights) -> None:
         weights[f"{side}.{layer}.{writer}.bias"] *= share
         w = shortcut.weight().detach().double()  # C, or a scalar
         if not w.eq(1).all():
-            check_invertible(f"{side}.{name}", w)
             for writer in writers or embedding_writers(side, stack, weights):
                 weights[writer] *= w
             for reader in readers:
@@ -62,8 +60,3 @@ def embedding_writers(side: str, stack: Side, weights: Weights) -> list[str]:
     if stack.embed_positions is not None and positions not in weights:
         weights[positions] = stack.embed_positions.weights.double()  # fairseq's name for sines and cosines
     return [name for name in (f"{side}.embed_tokens.weight", positions) if name in weights]
-
-
-def check_invertible(name: str, w: Tensor) -> None:
-    if not w.ne(0).all():
-        raise UserError(f"{name} has a weight of 0, which no plain shortcut can have: --to onnx takes every model")

@@ -137,7 +137,6 @@ def test_shortcuts_too_small_to_be_folded_are_refused(
 @pytest.mark.parametrize(
     ("name", "to", "precision", "message"),
     [
-        ("a:b", "ctranslate2", "fp32", "a:b has a colon in its path"),
         ("out", "huggingface", "int8", "--precision int8 is not one of --to huggingface's: fp32"),
     ],
 )
