@@ -35,7 +35,6 @@ PATCHES: tuple[Callable[[], None], ...] = (  # in the order in which they are ap
     time_left.log_the_time_left,
     safe_loading.read_checkpoints_safely,
     hub.unpack_within_a_folder,
-    hub.ask_for_the_files_of_a_bpe,
     literal_options.evaluate_plain_values_alone,
     bf16.train_in_bf16_without_tpu,
     bf16.decode_in_bf16,

@@ -1,15 +1,12 @@
-"""from_pretrained (fairseq's hub_utils.py, file_utils.py), of fairseq's models and of this package's."""
+"""from_pretrained, of fairseq's models and of this package's."""
 
 import tarfile
 from pathlib import PurePosixPath
 from types import SimpleNamespace
-from typing import Any
 
-from fairseq import file_utils, hub_utils
-from omegaconf import OmegaConf
+from fairseq import file_utils
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches.patch import Original, patch
 
 
 class _WithinFolder(tarfile.TarFile):
@@ -30,22 +27,3 @@ class _WithinFolder(tarfile.TarFile):
 def unpack_within_a_folder() -> None:
     """Refuse archives with members that lead elsewhere: fairseq unpacks them there (file_utils.py)."""
     file_utils.tarfile = SimpleNamespace(open=_WithinFolder.open)
-
-
-@patch(hub_utils, "from_pretrained")
-def ask_for_the_files_of_a_bpe(original: Original, *args: Any, **kwargs: Any) -> Any:
-    """Ask the caller for a BPE's files, unless they are in the model's folder.
-
-    fairseq opens or downloads what the checkpoint names. Here only the BPE's name is read from the checkpoint
-    (checkpoints/files/configuration.py).
-    """
-    loaded = original(*args, **kwargs)
-    for group in ("bpe", "tokenizer"):
-        settings = loaded["args"].get(group) or {}
-        for name in map(str, settings):
-            if OmegaConf.is_missing(settings, name):
-                raise UserError(
-                    f"the checkpoint was trained with --{group} {settings['_name']}, and its files are not taken from "
-                    f"a checkpoint: pass {name}=FILE to from_pretrained"
-                )
-    return loaded
