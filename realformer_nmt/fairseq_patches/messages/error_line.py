@@ -6,13 +6,10 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-import hydra.core.utils as hydra_runs
-from hydra.core.hydra_config import HydraConfig
-
 from realformer_nmt.common import error_messages, standard_streams
 from realformer_nmt.common.terminal import printable
 
-COMMANDS = ("preprocess", "train", "generate", "interactive", "validate", "eval_lm", "score", "hydra_train")
+COMMANDS = ("preprocess", "train", "generate", "interactive", "validate", "eval_lm", "score")
 
 
 def command() -> str | None:
@@ -47,21 +44,3 @@ def shorten(program: str) -> None:
     logging.raiseExceptions = False  # where the reader of the log has ended, the training goes on
     # fairseq.dataclass.utils logs all options before it raises
     logging.getLogger("fairseq.dataclass.utils").setLevel(logging.CRITICAL)
-    if HydraConfig.initialized():
-        leave_errors_to_python()
-
-
-def leave_errors_to_python() -> None:
-    """Raise errors of hydra's jobs as they are: hydra would print a traceback of its own, and the overrides."""
-    os.environ["HYDRA_FULL_ERROR"] = "1"
-
-    def result(self: hydra_runs.JobReturn) -> object:
-        if isinstance(self._return_value, Exception):
-            raise self._return_value
-        return self._return_value
-
-    type.__setattr__(hydra_runs.JobReturn, "return_value", property(result, _keep))
-
-
-def _keep(self: hydra_runs.JobReturn, value: object) -> None:
-    self._return_value = value

@@ -106,7 +106,7 @@ def test_debug_shows_the_traceback(once: Once, toy_corpus: Path, user_dir: Path,
     ("program", "command"),
     [
         ("/usr/bin/fairseq-train", "fairseq-train"),
-        ("/lib/fairseq_cli/hydra_train.py", "fairseq-hydra-train"),
+        ("/lib/fairseq_cli/eval_lm.py", "fairseq-eval-lm"),
         ("/usr/bin/fairseq-unknown", None),
         ("/home/me/train.py", None),
     ],
