@@ -24,13 +24,13 @@ FILES: Mapping[Number, str] = {  # flags of fairseq-train that a file may set
         encoder-window encoder-global-tokens max-source-positions max-target-positions max-tokens batch-size
         max-tokens-valid batch-size-valid update-freq save-interval validate-interval log-interval""",
     NUMBER: """lr weight-decay clip-norm adam-eps warmup-updates end-learning-rate total-num-update max-epoch max-update
-        save-interval-updates validate-interval-updates r-drop-alpha""",
+        save-interval-updates validate-interval-updates r-drop-alpha encoder-relative-positions""",
     SWITCH: "patience keep-last-epochs keep-interval-updates stop-min-lr warmup-init-lr heartbeat-timeout",
     WORKERS: "num-workers",
     SEED: "seed",
 }
 MORE_IN_FILES = """
-    activation-fn encoder-learned-pos decoder-learned-pos encoder-attention-pattern encoder-relative-positions
+    activation-fn encoder-learned-pos decoder-learned-pos encoder-attention-pattern
     pooler-activation-fn share-decoder-input-output-embed share-all-embeddings layernorm-embedding no-scale-embedding
     no-token-positional-embeddings checkpoint-activations
     criterion report-accuracy ignore-prefix-size sentence-avg

@@ -10,6 +10,7 @@ from fairseq.dataclass import FairseqDataclass
 
 from realformer_nmt.common.errors import OptionError
 from realformer_nmt.common.requests.option_choice import choose
+from realformer_nmt.fairseq_options import check_number
 from realformer_nmt.kernels.activations import ACTIVATIONS
 from realformer_nmt.kernels.precision import FORMS
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
@@ -92,6 +93,10 @@ class TranslationConfig(FairseqDataclass):
 
 def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     """Refuse options with which these sides cannot be built."""
+    absent = tuple(f"{side}_" for side in SIDES if side not in sides)
+    for name, value in vars(cfg).items():
+        if isinstance(value, int | float) and not name.startswith(absent):
+            check_number(name.replace("_", "-"), value)
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
     norm = choose("--norm", cfg.norm, NORMS)
@@ -105,8 +110,6 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
         _validate_side(cfg, side)
     if "encoder" in sides:
         _validate_pattern(cfg)
-    for flag in ("residual_blocks", "score_length", "max_source_positions", "max_target_positions"):
-        _at_least_one(cfg, flag)
     if len(sides) > 1 and cfg.share_all_embeddings and cfg.encoder_embed_dim != cfg.decoder_embed_dim:
         raise OptionError(
             f"--share-all-embeddings needs one width: --encoder-embed-dim is {cfg.encoder_embed_dim}, "
@@ -132,8 +135,6 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
 
 
 def _validate_side(cfg: TranslationConfig, side: str) -> None:
-    for name in ("embed_dim", "ffn_embed_dim", "layers", "attention_heads"):
-        _at_least_one(cfg, f"{side}_{name}")
     width, heads, layers = (getattr(cfg, f"{side}_{name}") for name in ("embed_dim", "attention_heads", "layers"))
     if width % heads:
         allowed = [str(h) for h in range(1, 33) if width % h == 0]
@@ -158,14 +159,9 @@ def _validate_side(cfg: TranslationConfig, side: str) -> None:
 
 def _validate_pattern(cfg: TranslationConfig) -> None:
     pattern = choose("--encoder-attention-pattern", cfg.encoder_attention_pattern, PATTERNS)
-    for name in ("encoder_window", "encoder_global_tokens"):
-        _at_least_one(cfg, name)
-    reach = cfg.encoder_relative_positions
-    if reach < 0:
-        raise OptionError(f"--encoder-relative-positions {reach} is not possible: pass 1 or more, or 0 for none")
     for name, default, is_set in (
         ("encoder_attention_pattern", "full", not pattern.whole),
-        ("encoder_relative_positions", "0", reach > 0),
+        ("encoder_relative_positions", "0", cfg.encoder_relative_positions > 0),
     ):
         if is_set:
             _check_scores_of_pairs(cfg, name, default)
@@ -178,8 +174,3 @@ def _check_scores_of_pairs(cfg: TranslationConfig, name: str, default: str) -> N
             f"{flag} {getattr(cfg, name)} needs scores of queries and keys alone, and --score-source "
             f"{cfg.score_source} has rows for all positions: use --score-source dot, or {flag} {default}"
         )
-
-
-def _at_least_one(cfg: TranslationConfig, name: str) -> None:
-    if getattr(cfg, name) < 1:
-        raise OptionError(f"--{name.replace('_', '-')} {getattr(cfg, name)} is not possible: pass 1 or more")

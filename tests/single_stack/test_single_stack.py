@@ -118,7 +118,7 @@ def test_admins_profile_counts_the_sublayers_that_there_are(options: dict[str, A
 def test_the_encoders_options_are_not_asked() -> None:
     nothing = {f"encoder_{size}": 0 for size in ("layers", "embed_dim", "attention_heads")}
     assert len(alone(**nothing).decoder.layers) == 2
-    with pytest.raises(ValueError, match="--decoder-layers 0 is not possible"):
+    with pytest.raises(ValueError, match="--decoder-layers 0: allowed is 1 or more"):
         alone(decoder_layers=0)
 
 
