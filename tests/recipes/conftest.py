@@ -1,12 +1,11 @@
 """Both recipes' archives in miniature on a server of 127.0.0.1, and an undisturbed run of each."""
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from recipe_scripts.recipe import forked, path_with_program, script
-from recipe_scripts.recipe_runs import environment
+from recipe_scripts.recipe_runs import run
 from texts.archive_server import ArchiveServer
 from texts.miniature import miniature
 
@@ -36,29 +35,14 @@ def program_path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
-def executable_path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The executable itself, for what is killed."""
-    return path_with_program(tmp_path_factory.mktemp("real"))
-
-
-@pytest.fixture(scope="session")
 def scored(served: dict[str, Path], program_path: str, once: Callable[..., Path]) -> Callable[[str], Path]:
     """scored("wmt14_en_de") -> the folder of a run of the recipe, from nothing to run.json."""
 
-    def run(name: str) -> Path:
+    def scored_run(name: str) -> Path:
         def build(folder: Path) -> None:
-            words = script(name, served[name], folder)
-            (folder / "log").write_text(output(words, program_path))
+            done = run(script(name, served[name], folder), program_path)
+            assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
         return once(f"recipe_{name}", build)
 
-    return run
-
-
-def output(words: list[str], program_path: str) -> str:
-    """Run a recipe that is to succeed, and return what it prints."""
-    done = subprocess.run(
-        words, env=environment(PATH=program_path), capture_output=True, text=True, timeout=500, check=False
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    return scored_run

@@ -1,8 +1,9 @@
 """The recipes: from archives on a server to run.json, killed and resumed, printed without being run."""
 
 import json
+import os
 import re
-import subprocess
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,19 +12,14 @@ import pytest
 import torch
 from programs.program import REPOSITORY
 from recipe_scripts.printed import flags
-from recipe_scripts.recipe import FLAGS, RUN, TINY, commands, script
-from recipe_scripts.recipe_runs import environment, freeze, kill, start, wait_for
+from recipe_scripts.recipe import FLAGS, RUN, TINY, commands, path_with_program, script
+from recipe_scripts.recipe_runs import run
 
 from realformer_nmt.cli import main
+from reliability.trainings import kill, start, wait_for
 
 STAGES = ("prepare", "train", "average", "translate", "score")
 Scored = Callable[[str], Path]
-
-
-def run(words: list[str], program_path: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words, env=environment(PATH=program_path), capture_output=True, text=True, timeout=500, check=False
-    )
 
 
 def result(folder: Path) -> dict[str, Any]:
@@ -77,21 +73,23 @@ def test_several_test_sets_have_folders_and_scores_of_their_own(
 
 
 def test_killed_while_it_prepares_and_trains_the_result_is_the_same(
-    scored: Scored, served: dict[str, Path], program_path: str, executable_path: str, tmp_path: Path
+    scored: Scored, served: dict[str, Path], program_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stage train has its checkpoint torn besides, so that its first epoch is all that is left.
 
     Two commands that are killed are no forks, and import torch each: 20 seconds.
     """
     undisturbed, folder, log = scored("wmt14_en_de"), tmp_path / "killed", tmp_path / "log"
+    monkeypatch.setenv("PATH", path_with_program(tmp_path / "programs"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     prepare, train = (script("wmt14_en_de", served["wmt14_en_de"], folder, "--stage", stage) for stage in STAGES[:2])
-    process = start(prepare, log, PATH=executable_path)
+    process = start(prepare, log)
     wait_for((folder / "data/stages/text.json").exists, process, log)
     kill(process)
     assert run(prepare, program_path).returncode == 0
-    process = start(train, log, PATH=executable_path)
+    process = start(train, log)
     wait_for((folder / RUN / "checkpoints/checkpoint_last.pt").exists, process, log)
-    freeze(process)
+    os.killpg(process.pid, signal.SIGSTOP)
     busy = run(train, program_path)
     assert (busy.returncode, "another process trains it" in busy.stderr) == (1, True)
     kill(process)
