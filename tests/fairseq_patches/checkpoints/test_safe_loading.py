@@ -130,6 +130,7 @@ OURS = (
     "analyse {}",
     "evaluate {} --data {data} --subset valid",
     "answer {} --questions {data}/dict.src.txt",
+    "export {} --to fairseq --data {data} --subwords none",
 )
 
 
@@ -158,4 +159,4 @@ def test_refused_by_ours(
         stderr,
     )
     assert stderr.count("\n") == 1
-    assert not (tmp_path / "proof").exists()
+    assert [path.name for path in tmp_path.iterdir()] == [bad.name]
