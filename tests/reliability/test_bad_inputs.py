@@ -9,7 +9,6 @@ from faults import bad_files
 from faults.bad_inputs import MISTAKES, Mistake
 
 from realformer_nmt import cli
-from realformer_nmt.common.errors import UserError
 
 CREATED = ("made", "run", "out", "cells")
 PROGRESS = re.compile(r"training on the CPU|protocol \S+ \(|\w+: done in \d+ s")
@@ -40,9 +39,3 @@ def test_one_line_says_what_where_and_what_to_do(mistake: Mistake, capsys: pytes
     assert lines[0].startswith("realformer-nmt: ")
     assert re.search(mistake.message, lines[0])
     assert "unexpected error" not in lines[0]
-
-
-@pytest.mark.usefixtures("inputs")
-def test_debug_shows_the_traceback() -> None:
-    with pytest.raises(UserError, match=r"absent\.pt: no such file"):
-        cli.main(["--debug", "average", "absent.pt", "--output", "average.pt"])
