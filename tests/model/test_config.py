@@ -13,7 +13,9 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "carry": ({"score_carry": "median"}, "--score-carry median is not one of none, sum, mean"),
     "source": ({"score_source": "random+vanilla"}, "--score-source vanilla is not one of dot, dense, .*random\\+dot"),
-    "twice": ({"score_source": "dot+dot"}, "names a source twice: name each once"),
+    "no source": ({"score_source": ""}, "--score-source  is not one of dot, dense"),
+    "near source": ({"score_source": "dott"}, "--score-source dott .*; did you mean dot"),
+    "twice": ({"score_source": "dot+dot"}, "--score-source dot\\+dot names a source twice: name each once"),
     "activation": ({"activation_fn": "relo"}, "--activation-fn relo is not one of relu, .*did you mean relu"),
     "heads": (
         {"encoder_attention_heads": 3},

@@ -145,16 +145,3 @@ def test_tables_start_as_their_authors(name: str, taps: int) -> None:
 
 def test_a_table_limits_the_length_and_a_dot_product_does_not() -> None:
     assert [longest(name, TABLE) for name in ("dot", "dense", "random+dot")] == [None, TABLE, TABLE]
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("dott", r"--score-source dott is not one of dot, dense, .*did you mean dot\?.* joined by \+"),
-        ("random+random", r"--score-source random\+random names a source twice"),
-        ("", r"--score-source  is not one of"),
-    ],
-)
-def test_unknown_sources_are_refused(option: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        build_source(option, HEADS, WIDTH, TABLE)
