@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fixture_types import Once
 from programs.commands import fairseq as command
 from programs.commands import kill_after
 from programs.processes import said
@@ -22,8 +23,6 @@ from programs.runs import (
     average,
     family_options,
 )
-
-Once = Callable[[str, Callable[[Path], None]], Path]
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@ and one that does not.
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fixture_types import Once
 from programs.commands import fairseq as command
 from programs.processes import said
 from programs.reports import losses, updates
@@ -26,7 +26,7 @@ SETTINGS = (  # Adam and the warm-up of the ADMIN runs, shortened: 2e-3 after 25
 
 
 @pytest.fixture(scope="module")
-def deep_corpus(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+def deep_corpus(once: Once) -> Path:
     """4,000 reversed sentences of three or four words out of 10."""
     return once("deep_reversals", write)
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 from ctranslate2.converters import TransformersConverter
 from fairseq.sequence_generator import SequenceGenerator
+from fixture_types import Once
 from sentencepiece import SentencePieceProcessor
 from tiny_models import tiny_marian
 from torch import Tensor
@@ -43,7 +44,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def hub(once: Callable[[str, Callable[[Path], None]], Path]) -> Callable[..., Path]:
+def hub(once: Once) -> Callable[..., Path]:
     def build(case: str) -> Path:
         return once(f"marian_{case}", lambda folder: fill(folder, case, CASES[case]))
 
