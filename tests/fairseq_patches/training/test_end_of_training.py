@@ -1,7 +1,6 @@
 """A training that is over, started again: fairseq alone goes on, the plug-in leaves it as it is."""
 
 import inspect
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,40 +57,32 @@ def test_another_training_begins_at_0(
     assert train.should_stop_early(CFG, 5.0)
 
 
-@pytest.mark.parametrize(("most", "counted", "result"), [(2, 2, "ended"), (3, 2, "trained"), (-1, 2, "trained")])
-def test_it_trains_on_with_a_larger_patience_alone(
-    most: int, counted: int, result: str, counter: dict[str, Any]
+@pytest.mark.parametrize(
+    ("patience", "max_update", "ends"),
+    [(2, 0, True), (3, 0, False), (-1, 0, False), (-1, 8, False), (-1, 7, True), (3, 6, True)],
+)
+def test_after_7_updates_it_trains_on_with_a_larger_limit_alone(
+    patience: int, max_update: int, ends: bool, counter: dict[str, Any]
 ) -> None:
-    counter.update(best=3.0, num_runs=counted)
-    cfg = SimpleNamespace(checkpoint=SimpleNamespace(patience=most), optimization=SimpleNamespace(max_update=0))
+    counter.update(best=3.0, num_runs=2)
+    limits = {"checkpoint": SimpleNamespace(patience=patience), "optimization": SimpleNamespace(max_update=max_update)}
     trainer = SimpleNamespace(get_num_updates=lambda: 7)
-    ended = end_of_training.train(lambda *_: "trained", cfg, trainer, None, None)
-    assert ended == (([None], True) if result == "ended" else "trained")
+    ended = end_of_training.train(lambda *_: "trained", SimpleNamespace(**limits), trainer, None, None)
+    assert ended == (([None], True) if ends else "trained")
 
 
-def test_started_again_a_training_that_patience_ended_stays_as_it_is(
+def test_started_again_by_its_module_a_training_that_is_over_stays_as_it_is(
     toy_corpus: Path, user_dir: Path, tmp_path: Path
 ) -> None:
     """The second epoch is no better than the first: fairseq alone would train a third."""
     words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *STILL, "--patience", 1]
-    command = [*commands.fairseq("train"), *map(str, [*words, "--max-epoch", 5, "--save-dir", tmp_path])]
-    assert "early stop since" in said(command, tmp_path)
+    words += ["--max-epoch", 5, "--save-dir", tmp_path]
+    assert "early stop since" in said(commands.fairseq("train", *words), tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.glob("*.pt")}
     assert "checkpoint2.pt" in before
-    again = said(command, tmp_path)
+    again = said([commands.python_of_forks(), "-m", "fairseq_cli.train", *map(str, words)], tmp_path)
     assert "nothing is left to train: validations without an improvement: 1 of --patience 1" in again
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.pt")} == before
-
-
-def test_started_again_by_its_module_a_training_that_updates_ended_stays_as_it_is(
-    toy_corpus: Path, user_dir: Path, tmp_path: Path
-) -> None:
-    words = [toy_corpus, "--user-dir", user_dir, "--arch", "transformer", *SIZE, *LENGTH, "--save-dir", tmp_path]
-    said([*commands.fairseq("train"), *map(str, words)], tmp_path)
-    before = (tmp_path / "checkpoint_last.pt").read_bytes()
-    again = said([sys.executable, "-m", "fairseq_cli.train", *map(str, words)], tmp_path)
-    assert "nothing is left to train: 2 updates of 2" in again
-    assert (tmp_path / "checkpoint_last.pt").read_bytes() == before
 
 
 @pytest.mark.stock
