@@ -1,8 +1,10 @@
 """fairseq's own commands with our --user-dir: a mistake ends them with one line too, and with status 1."""
 
 import json
+import logging
 import re
 import shutil
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -93,13 +95,13 @@ def test_one_line_and_status_1(name: str, outcomes: dict[str, Outcome]) -> None:
     assert "Traceback" not in output
 
 
-def test_debug_shows_the_traceback(once: Once, toy_corpus: Path, user_dir: Path, tmp_path: Path) -> None:
-    folder = once("last_words", lambda folder: write(folder, toy_corpus))
-    job = {"debug": words(folder, user_dir, "train", "--encoder-layers 0")}
-    status, output = outcomes_of(job, tmp_path, LOGLEVEL="DEBUG")["debug"]
-    assert status == 1
-    assert "Traceback" in output
-    assert output.splitlines()[-1].endswith("OptionError: --encoder-layers 0: allowed is 1 or more")
+def test_debug_leaves_the_traceback_to_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    for level, is_left in (("debug", True), ("INFO", False)):
+        monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+        monkeypatch.setattr(logging, "raiseExceptions", True)
+        monkeypatch.setenv("LOGLEVEL", level)
+        error_line.shorten("fairseq-train")
+        assert (sys.excepthook is sys.__excepthook__) is is_left
 
 
 @pytest.mark.parametrize(
