@@ -28,8 +28,6 @@ from realformer_nmt.figures.drawing import Drawing
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
 RECORD = "analysis.json"
-KINDS = ("entropy", "divergence", "looks")  # of the figures of attention
-FORMS = ("svg", "png")
 
 
 class MeasuredModel(NamedTuple):
@@ -45,8 +43,7 @@ def run(request: AnalyseRequest) -> int:
     data = request.data or model_in_run.trained_on(next(iter(paths.values())))
     readers = {name: reader(path) for name, path in paths.items()}
     stage = stage_of(request, paths, next(iter(readers.values())).files(data, request.subset))
-    pictures = [f"{name}.{form}" for name in figure_names(request) for form in FORMS]
-    if stage.is_up_to_date(request.fresh, *map(stage.record.with_name, pictures)):
+    if stage.is_up_to_date(request.fresh):
         return 0
     origin = stage.new_origin()
     line = sentence.subwords(request.sentence, data) if request.sentence is not None else None
@@ -65,13 +62,6 @@ def run(request: AnalyseRequest) -> int:
     stage.write(record)
     print(f"{request.folder / RECORD}: {len(measured)} models, {len(files)} figures")
     return 0
-
-
-def figure_names(request: AnalyseRequest) -> list[str]:
-    """Return the names of all figures that a run may draw, so that a foreign file of such a name is refused at once."""
-    drawn = range(1, len(request.models) + 1) if request.sentence is not None else ()
-    attention = [f"{kind}_{chain}" for kind in KINDS for chain in CHAINS]
-    return [*attention, *depth_figures.NAMES, *(f"sentence_{chain}_{number}" for chain in CHAINS for number in drawn)]
 
 
 def measure(request: AnalyseRequest, data: Path, reader: Reader, name: str, line: str | None) -> MeasuredModel:

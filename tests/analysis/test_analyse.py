@@ -18,6 +18,8 @@ from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.checkpoints import model_in_run
 from realformer_nmt.common.errors import UserError
 
+DEPTH = {"gradients", "stream", "branches", "effective_w", "disturbance", "cosine", "effective_rank", "cka", "left_out"}
+
 
 @pytest.fixture(scope="module")
 def models(once: Once, toy_corpus: Path) -> Path:
@@ -55,8 +57,8 @@ def test_the_record_says_what_was_measured_of_what(filled: Path, toy_corpus: Pat
 def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
     names = json.loads((filled / "analysis.json").read_text())["figures"]
     drawn = {name.rpartition(".")[0] for name in names}
-    request = argv.read(AnalyseRequest, "run", "pre.pt", "--output", filled, "--sentence", "a b c")
-    assert drawn == set(analysis_run.figure_names(request))
+    kinds = ("entropy_{}", "divergence_{}", "looks_{}", "sentence_{}_1", "sentence_{}_2")
+    assert drawn == {*DEPTH, *(kind.format(chain) for kind in kinds for chain in CHAINS)}
     for name in names:
         content = (filled / name).read_bytes()
         if name.endswith(".svg"):
@@ -118,16 +120,14 @@ def test_errors_are_one_line(words: list[str], message: str, models: Path, tmp_p
     assert not (tmp_path / "out" / "analysis.json").exists()
 
 
-def test_a_foreign_file_in_place_of_a_figure_is_refused_before_a_model_is_measured(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_file_in_place_of_a_figure_is_refused(models: Path, tmp_path: Path) -> None:
     name = "sentence_decoder_1.svg"
     (tmp_path / name).write_text("mine")
-    monkeypatch.setattr(analysis_run, "measure", None)  # a call would raise TypeError
     request = argv.read(AnalyseRequest, models / "pre.pt", "--output", tmp_path, "--sentence", "a b", "--cpu")
     with pytest.raises(UserError, match=f"{name} exists, and nothing says that `realformer-nmt analyse` wrote it"):
         request.run()
     assert (tmp_path / name).read_text() == "mine"
+    assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
 def test_data_that_is_gone(toy_corpus: Path, tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ from realformer_nmt.analysis.figures.lines import Line
 from realformer_nmt.analysis.hooks import SIDES
 from realformer_nmt.figures.drawing import Drawing
 
-NAMES = ("gradients", "stream", "branches", "effective_w", "disturbance", "cosine", "effective_rank", "cka", "left_out")
-
 Panels = dict[str, list[Line]]
 Values = Callable[[LayerFigures, str], list[float]]  # of a side, by layer
 
