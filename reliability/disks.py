@@ -63,10 +63,16 @@ def small_files(folder: Path) -> Iterator[Path]:
     """Yield a folder where the kernel stops every file, even for who is not root."""
     font_manager.findfont("DejaVu Sans")  # the list of fonts, written at the first use, is not to be cut
     folder.mkdir(parents=True)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    try:
+    with files_up_to(100):
         yield folder
+
+
+@contextlib.contextmanager
+def files_up_to(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 

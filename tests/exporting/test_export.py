@@ -2,7 +2,6 @@
 
 import json
 import re
-import resource
 import shutil
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ from realformer_nmt.corpora.subwords.subwords import TrainingTexts
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.exporting import loaded_run
 from realformer_nmt.exporting.export import TARGETS
+from reliability.disks import files_up_to
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +74,8 @@ def test_a_full_disk_is_named_and_nothing_is_left(
     checkpoint: Path, toy_corpus: Path, tmp_path: Path, to: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The kernel lets no file grow over 16 KiB."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, hard))
-    try:
+    with files_up_to(1 << 14):
         status = subcommands.main(["export", str(checkpoint), *words(toy_corpus, tmp_path / "exported", to)])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert status == 1
     assert re.search(
         r"/exported: File too large: more room is needed, [\d,]+ are free; .*\n\Z", capsys.readouterr().err

@@ -1,7 +1,6 @@
 """Checkpoints that are there whole or not at all, and a training that resumes from the newest complete one."""
 
 import re
-import resource
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,18 +18,16 @@ from programs.tiny_training import tiny_training
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.checkpoints import checkpoint_files
 from reliability import kills, trainings
+from reliability.disks import files_up_to
 
 STATE = {"model": {"w": torch.ones(1 << 18)}}  # a megabyte
-Size = tuple[int, int]
 
 
 @pytest.fixture
 def little_room() -> Iterator[None]:
     """The kernel lets no file grow over a quarter of a megabyte."""
-    before: Size = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with files_up_to(1 << 18):
+        yield
 
 
 @pytest.fixture
