@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import commands
 from programs.program import REPOSITORY, realformer_nmt
 
 from realformer_nmt import subcommands as cli
@@ -128,7 +129,7 @@ def test_user_dir_prints_the_folder_that_fairseq_imports(tmp_path: Path) -> None
         f"import_user_module(argparse.Namespace(user_dir={folder!r}));"
         "from fairseq.models import ARCH_MODEL_REGISTRY; print('realformer_tiny' in ARCH_MODEL_REGISTRY)"
     )
-    registered = subprocess.run([sys.executable, "-c", elsewhere], cwd=tmp_path, capture_output=True, text=True)
+    registered = commands.run([commands.python_of_forks(), "-c", elsewhere], folder=tmp_path)
     assert registered.stdout == "True\n", registered.stderr
 
 
@@ -151,7 +152,8 @@ def test_a_reader_that_left_is_no_traceback() -> None:
 
 # What their --help does import: a fifth of a second
 SMALL = {"prepare": ["numpy"], "sample": ["numpy"], "significance": ["numpy", "sacrebleu"]}
-HELPS = [["--help"], ["--version"], *([row.name, "--help"] for row in cli.SUBCOMMANDS if row.name not in SMALL)]
+COMMANDS = (row.name for row in cli.SUBCOMMANDS if row.name not in SMALL)
+HELPS = [["--help"], ["--version"], ["archs"], *([name, "--help"] for name in COMMANDS)]
 
 
 @pytest.mark.parametrize(
