@@ -4,7 +4,6 @@ import gc
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -130,17 +129,13 @@ def trial_corpus(once: Once) -> Path:
 @pytest.fixture(scope="session")
 def compat_answers(once: Once, user_dir: Path) -> Callable[[str], dict[str, Any]]:
     """compat_answers("stock" or "patched") -> what each probe of that fairseq answers."""
-    helpers = Path(__file__).parent / "helpers"
+    helpers, program = Path(__file__).parent / "helpers", "from faults import compat_probes; compat_probes.main()"
 
     def answers(which: str) -> dict[str, Any]:
         def ask(folder: Path) -> None:
-            done = subprocess.run(
-                [sys.executable, helpers / "faults" / "compat_probes.py", folder, which],
-                env={**os.environ, "PYTHONPATH": f"{user_dir.parent}:{helpers}", "OMP_NUM_THREADS": "1"},
-                stdout=subprocess.PIPE,
-                text=True,
-                check=True,
-            )
+            words = [commands.python_of_forks(), "-c", program, str(folder), which]
+            done = commands.run(words, folder=helpers, environment={"PYTHONPATH": str(user_dir.parent)})
+            assert done.returncode == 0, done.stderr
             (folder / "answers.json").write_text(done.stdout)
 
         loaded: dict[str, Any] = json.loads((once(f"probes_of_{which}", ask) / "answers.json").read_text())

@@ -1,6 +1,6 @@
 """One answer a probe, as JSON, from fairseq as it is or patched.
 
-Run as `PYTHONPATH=.:tests/helpers python compat_probes.py FOLDER stock|patched`.
+conftest.py's compat_answers runs main() in a process of its own, with FOLDER and stock or patched as its arguments.
 fairseq_patches/test_patches.py holds the answers side by side: what stock fairseq does, and what the patch makes of it.
 """
 
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -152,28 +153,14 @@ def _run_on(*extra: str, **environment: str) -> str:
 
 
 LAUNCHED = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29600", "WORLD_SIZE": "2", "RANK": "0"}
-
-
-def torchrun() -> str:
-    return _run_on(**LAUNCHED)
-
-
-def torchrun_with_world_size() -> str:
-    return _run_on("--distributed-world-size", "2", **LAUNCHED)
-
-
-def spawn() -> str:
-    return _run_on("--distributed-world-size", "2")
-
-
-def spawn_with_init_method() -> str:
-    return _run_on("--distributed-world-size", "2", "--distributed-init-method", "tcp://localhost:29600")
-
-
-def spawn_with_port() -> str:
-    return _run_on("--distributed-world-size", "2", "--distributed-port", "29600")
-
-
+TWO = ("--distributed-world-size", "2")
+STARTS = {
+    "torchrun": partial(_run_on, **LAUNCHED),
+    "torchrun_with_world_size": partial(_run_on, *TWO, **LAUNCHED),
+    "spawn": partial(_run_on, *TWO),
+    "spawn_with_init_method": partial(_run_on, *TWO, "--distributed-init-method", "tcp://localhost:29600"),
+    "spawn_with_port": partial(_run_on, *TWO, "--distributed-port", "29600"),
+}
 PROBES: tuple[Callable[[], Any], ...] = (
     sentences_batched,
     tpu_of_bf16,
@@ -184,9 +171,6 @@ PROBES: tuple[Callable[[], Any], ...] = (
     good_loads_and_bad_does_not_run,
     model_on_the_cpu,
 )
-
-
-STOCK_PROBES = (torchrun, torchrun_with_world_size, spawn, spawn_with_init_method, spawn_with_port)
 
 
 def _answer(probe: Callable[[], Any]) -> Any:
@@ -206,9 +190,6 @@ def main() -> None:
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/{which}.ranks", rank=0, world_size=1)
     sys.argv[1:] = []
     logging.disable()
-    probes = (*PROBES, *STOCK_PROBES) if which == "stock" else PROBES  # patched ones would wait for their other rank
-    print(json.dumps({probe.__name__: _answer(probe) for probe in probes}))
-
-
-if __name__ == "__main__":
-    main()
+    probes: dict[str, Callable[[], Any]] = {probe.__name__: probe for probe in PROBES}
+    probes |= STARTS if which == "stock" else {}  # patched ones would wait for their other rank
+    print(json.dumps({name: _answer(probe) for name, probe in probes.items()}))
