@@ -1,7 +1,5 @@
 """Speed rests on few operations, synchronisations, arrays kept and caches copied: they are counted, not timed."""
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -9,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from programs import commands
 from programs.program import REPOSITORY
 from tiny_models.tiny import PREVIOUS, SOURCE, build, profiled
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -60,7 +59,8 @@ def test_the_plug_in_imports_nothing_but_itself_beyond_what_fairseq_does() -> No
     program = (
         "import sys, fairseq_cli.train\nknown = {*sys.modules}\nimport realformer_nmt\nprint(*{*sys.modules} - known)"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    python = commands.python_of_forks()  # which has imported fairseq alone
+    done = commands.run([python, "-c", program], environment={"PYTHONPATH": str(REPOSITORY)})
     modules = done.stdout.splitlines()[-1].split()
     assert {module.partition(".")[0] for module in modules} == {"realformer_nmt"}
 

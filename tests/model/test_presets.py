@@ -1,8 +1,5 @@
 """The table of architectures against what the papers and stock fairseq say, and through fairseq's own parser."""
 
-import os
-import subprocess
-import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +9,7 @@ from fairseq import options
 from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer.transformer_legacy import transformer_iwslt_de_en, transformer_wmt_en_de
 from omegaconf import OmegaConf
+from programs import commands
 from programs.program import REPOSITORY
 
 from realformer_nmt.model.models.model import TranslationModel
@@ -119,14 +117,8 @@ class ResiDual(TransformerModelBase):
 @pytest.mark.parametrize("order", [("theirs", "realformer_nmt"), ("realformer_nmt", "theirs")], ids="-".join)
 def test_another_plug_in_with_our_arch_is_an_error_in_either_order(order: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "theirs.py").write_text(THEIRS)
-    path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
     begin = f"import fairseq\nimport {order[0]}\n"
     program = f"{begin}try:\n    import {order[1]}\nexcept ValueError as error:\n    print('!', error)"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    python = commands.python_of_forks()  # which has imported fairseq alone
+    done = commands.run([python, "-c", program], folder=tmp_path, environment={"PYTHONPATH": str(REPOSITORY)})
     assert "! Cannot register duplicate model architecture (resi_dual)" in done.stdout
