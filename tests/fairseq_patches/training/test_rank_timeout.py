@@ -4,29 +4,31 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 
 import pytest
+from programs import commands
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.training import rank_timeout
 
-LIMIT = 2  # seconds
 RANK = """
-import sys, torch
+import os, sys, torch
 from argparse import Namespace
 from types import SimpleNamespace
 from fairseq.distributed import utils
 import realformer_nmt
 from realformer_nmt.fairseq_patches.messages import error_line
+from realformer_nmt.fairseq_patches.training import rank_timeout
 error_line.shorten("fairseq-train")
+os.environ[rank_timeout.VARIABLE] = "2"  # seconds
 rank, port = int(sys.argv[1]), sys.argv[2]
 group = dict(distributed_backend="gloo", distributed_init_method=f"tcp://localhost:{port}", distributed_world_size=2)
 settings = SimpleNamespace(**group, distributed_rank=rank)
 utils.distributed_init(SimpleNamespace(common=SimpleNamespace(tpu=False, model_parallel_size=1),
     distributed_training=settings, checkpoint=SimpleNamespace(checkpoint_suffix="")))
 utils.all_reduce(torch.ones(1), utils.get_data_parallel_group())
-print("together", flush=True)
+print("together", os.getpid(), flush=True)
 while True:
     utils.all_reduce(torch.ones(1), utils.get_data_parallel_group())
 """
@@ -39,12 +41,12 @@ def free_port() -> int:
 
 
 def test_a_stopped_rank_ends_the_other() -> None:
-    """The first keeps the ranks' meeting point. It takes the time of two processes that import fairseq, and LIMIT."""
+    """The first keeps the ranks' meeting point. Both are forks, whose own numbers they print."""
     port = str(free_port())
     ranks = [
         subprocess.Popen(
-            [sys.executable, "-c", RANK, str(rank), port],
-            env={**os.environ, "OMP_NUM_THREADS": "1", rank_timeout.VARIABLE: str(LIMIT)},
+            [commands.python_of_forks(), "-c", RANK, str(rank), port],
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)},
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -52,10 +54,8 @@ def test_a_stopped_rank_ends_the_other() -> None:
         for rank in range(2)
     ]
     try:
-        for rank in ranks:
-            assert rank.stdout is not None
-            assert "together\n" in rank.stdout
-        ranks[0].send_signal(signal.SIGSTOP)
+        numbers = [next(line for line in rank.stdout or () if line.startswith("together")).split()[1] for rank in ranks]
+        os.kill(int(numbers[0]), signal.SIGSTOP)
         other = ranks[1]
         stderr = other.communicate(timeout=60)[1]
         assert other.returncode == 1
