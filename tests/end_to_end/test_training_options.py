@@ -18,8 +18,6 @@ RUNS: dict[str, tuple[object, ...]] = {
     "plain": (*SHORT, "--dropout", 0.1),
     "bf16": (*SHORT, "--dropout", 0.1, "--bf16"),
     "memory_efficient_bf16": (*SHORT, "--dropout", 0.1, "--memory-efficient-bf16"),
-    "activation_dropout": (*SHORT, "--activation-dropout", 0.3),
-    "attention_dropout": (*SHORT, "--attention-dropout", 0.3),
 }
 
 
@@ -38,16 +36,11 @@ def logs(folder: Path) -> dict[str, str]:
     return outputs
 
 
-def test_kinds_of_dropout(logs: dict[str, str]) -> None:
-    runs = [tuple(losses(logs[name])) for name in ("plain", "activation_dropout", "attention_dropout")]
-    assert len(runs[0]) == 12
-    assert len(set(runs)) == 3
-
-
 @pytest.mark.parametrize(("precision", "tolerance"), [("bf16", 0.03), ("memory_efficient_bf16", 0.15)])
 def test_bf16_trains_as_fp32_does_within_its_rounding(precision: str, tolerance: float, logs: dict[str, str]) -> None:
     """The last keeps no fp32 weights and loses the smallest updates."""
     assert losses(logs[precision]) == pytest.approx(losses(logs["plain"]), rel=tolerance)
+    assert len(losses(logs["plain"])) == 12
     assert losses(logs[precision]) != losses(logs["plain"])
 
 

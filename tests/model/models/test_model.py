@@ -1,5 +1,6 @@
 """Models in which each pair of parts meets do what any sequence model must do."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -127,6 +128,12 @@ def test_attention_dropout_differs_between_sentences_that_share_scores(source: s
     model = build(score_source=source, attention_dropout=0.5).train()
     encoder_out = model.encoder(SOURCE[1:2].expand(2, -1))["encoder_out"][0]  # S x B x C
     assert (encoder_out[:, 0] != encoder_out[:, 1]).any()
+
+
+def test_each_kind_of_dropout_changes_what_is_trained_in_its_own_way() -> None:
+    kinds = ({}, {"dropout": 0.3}, {"activation_dropout": 0.3}, {"attention_dropout": 0.3})
+    logits = [build(**kind).train()(SOURCE, None, PREVIOUS)[0] for kind in kinds]
+    assert not any(torch.equal(one, other) for one, other in itertools.combinations(logits, 2))
 
 
 def test_dropout_applies_where_checkpointing_computes_a_layer_again() -> None:
