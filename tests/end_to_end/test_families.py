@@ -12,8 +12,8 @@ from programs.runs import SENTENCES, UPDATES, Compose, Trained, at_update, load
 
 from realformer_nmt.model.presets import FAMILIES
 
-# A profile, a stream of two, the number of updates, gains per stack, keys that are carried, tables of scores
-KEPT = ("realformer", "resi_dual", "pro_res", "norm_former", "moda", "synthesizer_random_vanilla")
+# A profile, a stream of two, the number of updates, tables of scores
+KEPT = ("realformer", "resi_dual", "pro_res", "synthesizer_random_vanilla")
 OTHERS = (pytest.param(family, marks=pytest.mark.product) for family in FAMILIES if family not in KEPT)
 PROFILE = re.compile(r"ADMIN profile of the first batch, (\w+): w = ([\d., ]+)")
 
