@@ -73,6 +73,8 @@ class Products:
         check_supported(precision)
         # Changes of weights made in torch.inference_mode go unseen; in another precision the weights are released
         if has_onednn() and (precision != EXACT or not any(map(torch.is_inference, weights))):
+            for parameter in _parameters(self.layers):
+                parameter.__class__ = Watched
             weight = torch.cat([weight.detach() for weight in weights])
             present = [layer.bias.detach() for layer in self.layers if layer.bias is not None]
             biases: Sequence[Tensor | None] = (
@@ -124,12 +126,31 @@ class Joint(Products):
         return [layer(x) for layer in self.layers]
 
 
+class Watched(nn.Parameter):
+    """Weight that counts accesses to its `data`, since writing there changes neither its version nor its address."""
+
+    accesses = 0
+
+    @property
+    def data(self) -> Tensor:
+        self.accesses += 1
+        return super().data
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        self.accesses += 1
+        vars(torch._C.TensorBase)["data"].__set__(self, value)
+
+
 def _states(layers: Sequence[nn.Linear]) -> list[tuple[int, ...]]:
-    """Return what changes when weights are written to, moved or cast, but not by their `data`: version and address."""
-    parameters = (each for layer in layers for each in layer._parameters.values() if each is not None)
-    return [(_version(each), each.data_ptr()) for each in parameters]
+    """Return what changes when weights are written to, moved or cast: version, address, accesses."""
+    return [(_version(each), each.data_ptr(), getattr(each, "accesses", 0)) for each in _parameters(layers)]
 
 
 def _version(weight: Tensor) -> int:
     """Return the number of writes to a weight; one made in torch.inference_mode counts none."""
     return 0 if weight.is_inference() else weight._version
+
+
+def _parameters(layers: Sequence[nn.Linear]) -> list[nn.Parameter]:
+    return [each for layer in layers for each in layer._parameters.values() if each is not None]

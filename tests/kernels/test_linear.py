@@ -45,7 +45,9 @@ def replace(weight: nn.Parameter) -> None:
 
 WAYS_TO_WRITE: dict[str, Callable[[nn.Parameter], object]] = {
     "in place": lambda weight: weight.mul_(3),
+    "to its data": lambda weight: weight.data.mul_(3),
     "other data": replace,
+    "a row of its data": lambda weight: weight.data[0].fill_(3),
 }
 
 
@@ -72,7 +74,7 @@ def test_a_bias_changed_after_it_was_laid_out_counts() -> None:
     joint.lay_out()
     with torch.no_grad():
         before = joint.outputs(x)
-        layers[1].bias += 1
+        layers[1].bias.data += 1
         changes = [one - other for one, other in zip(joint.outputs(x), before, strict=True)]
     for change, expected in zip(changes, (0.0, 1.0, 0.0), strict=True):
         torch.testing.assert_close(change, torch.full((2, 7), expected), rtol=0, atol=1e-5)
