@@ -1,8 +1,7 @@
 """fairseq's `--criterion question_answering`: the loss of an answer's start and end."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import FairseqDataclass
@@ -14,6 +13,24 @@ from realformer_nmt.questions import task as task  # registers itself
 from realformer_nmt.tasks import QUESTION_ANSWERING
 
 
+class SpanSample(TypedDict):
+    """A batch of windows."""
+
+    net_input: dict[str, Tensor]
+    target: Tensor  # B x 2
+    ntokens: int
+
+
+class SpanSums(TypedDict):
+    """The sums of a batch that fairseq logs."""
+
+    loss: Tensor
+    ncorrect: Tensor
+    nsentences: int
+    ntokens: int
+    sample_size: int
+
+
 @register_criterion(QUESTION_ANSWERING, dataclass=FairseqDataclass)
 class SpanLoss(FairseqCriterion):
     """The mean of the cross-entropies of start and end (Devlin et al. 2019, section 4.2).
@@ -21,15 +38,13 @@ class SpanLoss(FairseqCriterion):
     Accuracy counts the windows whose start and end are both right.
     """
 
-    def forward(
-        self, model: nn.Module, sample: Mapping[str, Any], reduce: bool = True
-    ) -> tuple[Tensor, int, dict[str, Any]]:
+    def forward(self, model: nn.Module, sample: SpanSample, reduce: bool = True) -> tuple[Tensor, int, SpanSums]:
         del reduce  # fairseq asks for the sum everywhere
-        logits, target = model(**sample["net_input"]), sample["target"]  # B x T x 2, B x 2
+        logits, target = model(**sample["net_input"]), sample["target"]
         loss = cross_entropy(logits, target, reduction="sum") / 2
         right = (logits.argmax(1) == target).all(1).sum()
         number = target.size(0)
-        sums = {
+        sums: SpanSums = {
             "loss": loss.data,
             "ncorrect": right,
             "nsentences": number,
@@ -39,7 +54,7 @@ class SpanLoss(FairseqCriterion):
         return loss, number, sums
 
     @classmethod
-    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
+    def reduce_metrics(cls, logging_outputs: list[SpanSums]) -> None:
         outputs = list(filter(None, logging_outputs))  # of a rank without a batch there are none (ranks.py)
         number = sum(output["nsentences"] for output in outputs)
         loss = sum(float(output["loss"]) for output in outputs)
