@@ -1,42 +1,39 @@
 """Checks of the files of a data-bin by prepare.json, the record beside it, which has the size and hash of each."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, NamedTuple
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import records, text_lines
-from realformer_nmt.common.files.records import Fingerprint
+from realformer_nmt.common.files import text_lines
+
+if TYPE_CHECKING:
+    from realformer_nmt.data_bins.prepared_files import PreparedFiles
 
 NAME = "prepare.json"
 WRITER = "`realformer-nmt prepare` writes it when it is done"
 AGAIN = "put it back as it was, or remove the folder `stages` beside prepare.json and prepare all again"
-FILE = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)?", re.ASCII)  # relative to the folder of the record
-HASH = re.compile("[0-9a-f]{64}")
 
 
-class PreparedFiles(Struct, frozen=True, kw_only=True):
-    """The part of prepare.json with the sizes and hashes of files, by their paths from the folder of the record."""
-
-    bytes: dict[str, int]
-    sha256: dict[str, str]
-
-    def __post_init__(self) -> None:
-        for name in {**self.sha256, **self.bytes}:
-            size, sha = self.bytes.get(name), self.sha256.get(name)
-            if not FILE.fullmatch(name) or size is None or not HASH.fullmatch(str(sha)):
-                raise ValueError(f"of {name!r} it says {size} bytes, sha256 {sha}")
+class RecordedSize(NamedTuple):
+    bytes: int
+    sha256: str
 
 
-def read_files(note: Path) -> dict[str, Fingerprint]:
+def read_files(note: Path) -> dict[str, RecordedSize]:
+    from realformer_nmt.common.files import (
+        records,  # here: fairseq-train, which imports this module, starts without msgspec
+    )
+    from realformer_nmt.data_bins.prepared_files import PreparedFiles
+
     files = records.read(note, PreparedFiles, WRITER, sealed=False)
-    return {name: Fingerprint(sha256=sha, bytes=files.bytes[name]) for name, sha in files.sha256.items()}
+    return {name: RecordedSize(files.bytes[name], sha) for name, sha in files.sha256.items()}
 
 
-def describe(folder: Path, files: Iterable[Path], within: str = "") -> PreparedFiles:
+def describe(folder: Path, files: Iterable[Path], within: str = "") -> "PreparedFiles":
     """Return sizes and hashes of files, by their paths from the folder, or from one that holds it as `within`."""
+    from realformer_nmt.data_bins.prepared_files import PreparedFiles  # here, too
+
     sizes, hashes = {}, {}
     for file in files:
         name, status = str(Path(within, file.relative_to(folder))), file.stat()
@@ -74,7 +71,7 @@ def verify(folder: Path, by_hash: bool = True) -> int:
     return len(files)
 
 
-def difference(file: Path, noted: Fingerprint, by_hash: bool = True) -> str | None:
+def difference(file: Path, noted: RecordedSize, by_hash: bool = True) -> str | None:
     """Return how a file differs from its record, or None; its size is compared before its hash."""
     if not file.is_file():
         return f"{file} is gone"

@@ -4,11 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from msgspec import convert
-
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import json_records
-from realformer_nmt.common.files.records import Text
 
 HINT = "give a file in SQuAD's format, 1.1 or 2.0"
 Entry = Mapping[str, Any]  # of JSON: what is read of it is checked
@@ -39,6 +36,10 @@ def read(path: Path) -> list[Question]:
 
 
 def of_article(article: Entry) -> Iterator[Question]:
+    from msgspec import convert  # late: fairseq-train imports this module, and starts without msgspec
+
+    from realformer_nmt.common.files.records import Text
+
     for paragraph in article["paragraphs"]:
         for entry in paragraph["qas"]:
             answers = tuple(

@@ -38,7 +38,8 @@ from realformer_nmt.corpora.preparing.prepare_record import (
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
 from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords.subwords import TooLargeError, TrainingTexts, learn_model
-from realformer_nmt.data_bins.file_checks import PreparedFiles, describe, verify
+from realformer_nmt.data_bins.file_checks import describe, verify
+from realformer_nmt.data_bins.prepared_files import PreparedFiles
 from realformer_nmt.data_bins.prepared_folder import DATA, SUBWORD_TEXT, SUBWORDS, TEXT, PreparedFolder
 
 PACKAGES = ("realformer-nmt", *ENGINES, "numpy", "regex", "sacremoses", "sentencepiece", "subword-nmt")
