@@ -93,10 +93,7 @@ class TranslationConfig(FairseqDataclass):
 
 def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
     """Refuse options with which these sides cannot be built."""
-    absent = tuple(f"{side}_" for side in SIDES if side not in sides)
-    for name, value in vars(cfg).items():
-        if isinstance(value, int | float) and not name.startswith(absent):
-            check_number(name.replace("_", "-"), value)
+    _validate_numbers(cfg, sides)
     topology = choose("--residual-topology", cfg.residual_topology, TOPOLOGIES)
     scaling = choose("--residual-scaling", cfg.residual_scaling, SCALINGS)
     norm = choose("--norm", cfg.norm, NORMS)
@@ -132,6 +129,13 @@ def validate(cfg: TranslationConfig, sides: Sequence[str] = SIDES) -> None:
                 f"{stack.sublayers} sub-layers, beyond what fp32 can hold: use --residual-topology post or dual with "
                 "a norm, or fewer layers"
             )
+
+
+def _validate_numbers(cfg: TranslationConfig, sides: Sequence[str]) -> None:
+    absent = tuple(f"{side}_" for side in SIDES if side not in sides)
+    for name, value in vars(cfg).items():
+        if isinstance(value, int | float) and not name.startswith(absent):
+            check_number(name.replace("_", "-"), value)
 
 
 def _validate_side(cfg: TranslationConfig, side: str) -> None:

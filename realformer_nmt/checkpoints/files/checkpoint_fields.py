@@ -85,7 +85,7 @@ def epochs(state: Checkpoint) -> int | None:
     return begun - (iterator.get("iterations_in_epoch") == 0) if isinstance(begun, int) else None
 
 
-def table(value: object) -> dict[str, Any]:
+def table(value: object) -> dict[str, object]:
     """Return a Namespace or a table as a table, and any other value as an empty one."""
     fields = vars(value) if isinstance(value, argparse.Namespace) else value
     return fields if isinstance(fields, dict) else {}

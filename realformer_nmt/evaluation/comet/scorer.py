@@ -85,7 +85,8 @@ def score(scorer: CometScorer, source: Lines, hypotheses: Lines, reference: Line
 def read(files: ModelFiles) -> tuple[Mapping[str, torch.Tensor], CometSettings]:
     """Return the weights and the settings of a model; no code of its files is run."""
     with files.checkpoint.open("rb") as file:
-        stored = cast("dict[str, Any]", reading.load_stream(file, str(files.checkpoint), ("optimizer_states",), HINT))
+        content = reading.load_stream(file, str(files.checkpoint), ("optimizer_states",), HINT)
+    stored = cast("Mapping[str, Any]", content)
     try:
         hparams = cast("Mapping[str, object]", OmegaConf.to_container(OmegaConf.load(files.hparams)))
     except Exception as error:  # YAML has errors of its own

@@ -74,7 +74,7 @@ def checkpoints(folder: Path, data: Path) -> None:
     good = saved.state(data)
     saved.save(folder / "good.pt", good)
     saved.save(folder / "stock.pt", saved.state(data, "--encoder-embed-dim", "64", arch="transformer"))
-    for name, option, size in (("deeper", "encoder_layers", 3), ("vast", "encoder_ffn_embed_dim", 10**12)):
+    for name, option, size in (("deeper", "encoder_layers", 3), ("vast", "encoder_ffn_embed_dim", 2 * 10**9)):
         options = {**good["cfg"]["model"], option: size}
         saved.save(folder / f"{name}.pt", {**good, "cfg": {**good["cfg"], "model": options}})
     whole = (folder / "good.pt").read_bytes()

@@ -33,7 +33,7 @@ TRAINS = _of(
     "train --gpus 0 --folder run --protocol own.toml --arch admin --layers 2",
     ("no data", "--data absent", r"absent is not a folder"),
     ("folder of its data-bin", "--data prep", r"prep holds no binarised pair .*; did you mean .*prep/data-bin\?"),
-    ("data-bin of version 7", "--data version7", r"\.idx is of version 7 .*binarise"),
+    ("data-bin of version 7", "--data version7", r"\.idx is no index of .*binarise"),
     ("data-bin is text", "--data noindex", r"\.idx is no index of fairseq's.*binarise"),
     ("data-bin cut off", "--data cut", r"\.bin has [\d,]+ bytes, .*: it is cut off"),
     ("index cut off", "--data cutindex", r"\.idx has [\d,]+ bytes, and not [\d,]+ for its 2,000"),
@@ -56,7 +56,7 @@ INSPECTIONS = _of(
     ("empty", "empty", r"empty: it is not a complete checkpoint \(it is empty\)"),
     ("stock fairseq's", "stock.pt", r"stock\.pt holds a model of arch transformer, which is not of this package"),
     ("options of another", "deeper.pt", r"deeper\.pt holds the weights of another model: it lacks .* and \d+ more"),
-    ("width 10^12 in it", "vast.pt", r"vast\.pt asks for a model larger than this machine's memory"),
+    ("width 2 x 10^9 in it", "vast.pt", r"vast\.pt asks for a model larger than this machine's memory"),
 )
 
 TRANSLATIONS = _of(
