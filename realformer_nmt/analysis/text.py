@@ -124,8 +124,11 @@ def read(data: Path, subset: str, most: int) -> Text:
         index = subsets.sound(data, subset, pair, language)
         sides.append(indexed_dataset.make_dataset(str(index.with_suffix("")), "mmap"))
         dictionaries.append(dictionary(data / f"dict.{language}.txt"))
-    everything = range(len(sides[0]))
-    return Text((dictionaries[0], dictionaries[1]), (sides[0], sides[1]), everything).sample(most)
+    source, target = sides
+    if len(source) != len(target):
+        counts = f"{len(source):,} sentences in {pair[0]} and {len(target):,} in {pair[1]}"
+        raise UserError(f"{data}: {subset} has {counts}: binarise both texts again")
+    return Text((dictionaries[0], dictionaries[1]), (source, target), range(len(source))).sample(most)
 
 
 def count_targets(text: Text) -> int:

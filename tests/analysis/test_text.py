@@ -1,6 +1,7 @@
 """Batches against the lines of the corpus that was binarised."""
 
 import math
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def test_sentences_without_room_are_left_out(toy_corpus: Path) -> None:
 def test_no_such_subset(toy_corpus: Path) -> None:
     with pytest.raises(UserError, match="holds no subset dev"):
         text.read(toy_corpus, "dev", 10)
+
+
+def test_texts_of_different_lengths_are_refused(toy_corpus: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(toy_corpus, tmp_path / "data"))
+    for ending in ("bin", "idx"):
+        shutil.copy(data / f"train.src-tgt.tgt.{ending}", data / f"valid.src-tgt.tgt.{ending}")
+    with pytest.raises(UserError, match=r"data: valid has \d+ sentences in src and [\d,]+ in tgt"):
+        text.read(data, "valid", 10)
 
 
 def test_the_loss_is_the_mean_of_every_words(toy_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

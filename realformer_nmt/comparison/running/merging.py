@@ -75,5 +75,5 @@ def copy(folder: Path, to: Path) -> None:
 
 def ignored(folder: str, names: list[str]) -> set[str]:
     """Return the names that are not copied: hidden and set-aside files, checkpoints, links."""
-    unneeded = shutil.ignore_patterns(".*", "before-*", "checkpoint*.pt")(folder, names)
+    unneeded = shutil.ignore_patterns(".*", "before-*", "checkpoint*.pt", "crash.pt")(folder, names)
     return {*unneeded, *(name for name in names if Path(folder, name).is_symlink())}

@@ -47,6 +47,8 @@ def extract(
     try:
         for entry in entries_of(archive) if missing else ():
             names.append(entry.name)
+            if entry.size < 0:  # tarfile before Python 3.11.14 would read it for ever
+                raise UserError(f"{archive}: {entry.name} has a size below 0: take a sound archive")
             if entry.name in missing:
                 _write(archive, entry, paths[entry.name], quiet)
                 missing.remove(entry.name)

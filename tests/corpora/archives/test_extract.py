@@ -146,6 +146,14 @@ def test_a_zip_that_lies_about_a_size_writes_no_more_than_it_declares(tmp_path: 
     assert files(tmp_path / "out") == {}
 
 
+def test_a_member_with_a_size_below_0_is_not_read_for_ever(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("other")
+    info.size = -512
+    (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
+    with pytest.raises(UserError, match=r"a\.tar: other has a size below 0: take a sound archive"):
+        extract(tmp_path / "a.tar", ["top.en"], tmp_path / "out")
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_an_archive_cut_within_the_member_is_called_damaged(tmp_path: Path, name: str) -> None:
     archive = archived(tmp_path, name)
