@@ -5,7 +5,7 @@ from figures.pages import record, row, says, table
 PAGE, RECIPE = "docs/results/debian_en_de/README.md", "recipes/debian_en_de/README.md"
 CELLS = {
     (int(cell["depth"]), cell["family"], cell["axes"]["lr"]): cell
-    for name in ("epoch", "rates", "families")
+    for name in ("epoch", "rates", "families", "more")
     for cell in record(f"debian_en_de/{name}")["cells"]
     if cell["state"] == "done"
 }
@@ -40,12 +40,22 @@ def test_what_the_pages_say() -> None:
     (both,) = {score(6, family, 1e-3, "valid_loss") for family in ("admin", "realformer")}
     says(PAGE, f"{score(6, 'admin', 1e-3):.2f} BLEU, RealFormer {carried[0]:.2f}, both {both:.2f} bits.")
     says(PAGE, f"{-more['bleu']:.2f} BLEU less than ADMIN (p < 0.0001) and {more['valid_loss']:.2f} bits more.")
+    best = score(6, "deepnorm", 1e-3), score(6, "deepnorm", 1e-3, "valid_loss")
+    next_best = score(6, "dlcl_pre", 1e-3), score(6, "dlcl_pre", 1e-3, "valid_loss")
+    (p,) = (row["p"] for row in record("debian_en_de/more")["rows"] if row["p"])
+    says(PAGE, "DeepNorm has {:.2f} BLEU and {:.2f} bits, DLCL".format(*best))
+    says(PAGE, "DLCL {:.2f} BLEU and {:.2f} bits (p {:.2g} between the two)".format(*next_best, p))
+    says(PAGE, f"Pre-LN falls from {score(6, 'pre_ln', 1e-3):.2f} BLEU to {score(18, 'pre_ln', 1e-3):.2f}.")
+    assert best[0] == max(score(6, family, rate) for layers, family, rate in CELLS if (layers, rate) == (6, 1e-3))
+    says(RECIPE, f"At 1e-3 DeepNorm has {best[0]:.2f} BLEU, the most.")
     stuck = CELLS[18, "realformer", 2e-3]
     unigrams, loss = stuck["unigram_entropy"], stuck["curves"]["train"]["nll_loss"][-1]
     assert min(stuck["curves"]["valid"]["nll_loss"]) > unigrams
     says(PAGE, f"frequencies ({unigrams:.2f} bits)", f"loss falls to {loss:.2f} bits: dropout")
-    analyses = [record(f"debian_en_de/{name}") for name in ("claims", "claims_rates", "claims_families")]
-    models = [model for analysis in analyses for model in analysis["trained"]]
-    deep, fast, slow, six, pre_ln_6, admin, dual = (f"{model['entropy']['encoder-decoder']:.2f}" for model in models)
-    says(PAGE, f"is {slow} bits at 1e-3", f"and {fast} at 2e-3", f"Pre-LN with 18 layers has {deep} bits, ")
+    names = ("claims", "claims_rates", "claims_families", "claims_more")
+    models = [model for name in names for model in record(f"debian_en_de/{name}")["trained"]]
+    entropies = (f"{model['entropy']['encoder-decoder']:.2f}" for model in models)
+    deep, fast, slow, six, pre_ln_6, admin, dual, deepnorm, dlcl, deep_slow = entropies
+    says(PAGE, f"is {slow} bits at 1e-3", f"and {fast} at 2e-3", f"has {deep} bits ({deep_slow} at 1e-3), ")
     says(PAGE, f"RealFormer with 6 layers {six}, Pre-LN with 6 {pre_ln_6}.", f"has {admin} bits in ADMIN and {dual} in")
+    says(PAGE, f"attention has {deepnorm} bits in DeepNorm and {dlcl} in DLCL")

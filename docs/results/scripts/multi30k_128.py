@@ -1,4 +1,4 @@
-"""Write the tables of docs/results/multi30k_128 from its records, and the curves there and in debian_en_de.
+"""Write the tables of docs/results/multi30k_128 from its records, and the plots there and in debian_en_de.
 
 python docs/results/scripts/multi30k_128.py
 
@@ -13,31 +13,33 @@ from msgspec.structs import replace
 from page_tables import figure, mean, table, write
 from scipy.stats import ttest_ind
 
-from realformer_nmt.comparison.report import curve_plots
+from realformer_nmt.comparison.report import curve_plots, plots
 from realformer_nmt.comparison.results import results_file, summary
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import Results
 
 FOLDER = Path("docs/results/multi30k_128")
 FAMILIES = ("pre_ln", "realformer", "admin", "resi_dual", "realformer_post_ln", "post_ln")
-DRAWINGS = {  # the records and the depth of each
-    FOLDER / "longer.svg": ("longer*.json", "18"),
-    FOLDER.with_name("debian_en_de") / "curves.svg": ("[fr]*.json", "6"),
+DRAWINGS = {  # the records, the depths and the first plot of each
+    FOLDER / "longer.svg": ("longer*.json", "18", curve_plots.validation),
+    FOLDER.with_name("debian_en_de") / "curves.svg": ("[fmr]*.json", "6", curve_plots.validation),
+    FOLDER.with_name("debian_en_de") / "depths.svg": ("[fmr]*.json", "6 18", lambda results: [plots.by_depth(results)]),
 }
 MEASURES = {"bleu": "sacreBLEU", "valid_loss": "bits"}
 
 
 def main() -> None:
     write(FOLDER / "README.md", TABLES)
-    for file, (records, depth) in DRAWINGS.items():
-        drawing, *_ = curve_plots.validation(joined(sorted(file.parent.glob(records)), depth))
+    for file, (records, depths, draw) in DRAWINGS.items():
+        drawing = draw(joined(sorted(file.parent.glob(records)), depths.split()))[0]
         file.write_text(drawing.file_svg(), encoding="utf-8")
 
 
-def joined(files: Sequence[Path], depth: str) -> Results:
-    """Return the cells of one depth in all records, with a row for each family."""
+def joined(files: Sequence[Path], depths: Sequence[str]) -> Results:
+    """Return the trained cells of these depths at the rate 1e-3 in all records, with a row for each family."""
     records = [results_file.read(file) for file in files]
-    cells = [cell for record in records for cell in record.cells if cell.depth == depth]
+    cells = [cell for record in records for cell in record.cells if cell.depth in depths and cell.state != "waiting"]
+    cells = [cell for cell in cells if cell.axes.get("lr", 1e-3) == 1e-3]
     return replace(records[0], cells=cells, rows=summary.rows(cells, [], "bleu", "pre_ln"))
 
 
@@ -84,7 +86,8 @@ def rates() -> str:
     rows = []
     for cell in lower:
         both = (cell, *higher[cell.family])
-        rows.append([f"`{cell.family}`", *(score(each, name) for name in ("valid_loss", "bleu") for each in both)])
+        scores = (figure(each.scores[name].score, 2) for name in ("valid_loss", "bleu") for each in both)
+        rows.append([f"`{cell.family}`", *scores])
     return table(["family", "bits at 1e-3", "bits at 2e-3", "sacreBLEU at 1e-3", "sacreBLEU at 2e-3"], rows)
 
 
@@ -102,10 +105,6 @@ def cells_of(name: str) -> list[CellResult]:
     """Return the cells of the records with such a name, in the order of the tables."""
     cells = [cell for file in FOLDER.glob(f"{name}.json") for cell in results_file.read(file).cells]
     return sorted(cells, key=lambda cell: (*budget(cell), FAMILIES.index(cell.family), cell.seed))
-
-
-def score(cell: CellResult, name: str) -> str:
-    return f"{cell.scores[name].score:.2f}" if cell.scores else cell.state
 
 
 def by_budget() -> list[tuple[int, int, list[CellResult]]]:
