@@ -19,7 +19,7 @@ from realformer_nmt.comparison.report.formatting import (
 from realformer_nmt.comparison.report.power import best_rows, is_real
 from realformer_nmt.comparison.report.provenance import marked_family, version
 from realformer_nmt.comparison.report.report_table import ReportTable
-from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, group
+from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
 from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 
@@ -49,10 +49,8 @@ def columns(table: ReportTable) -> list[Column]:
     ]
     listed += baseline_columns(results, drawn)
     listed += [score_column(metric, measured) for metric in further]
-    listed += COST
-    if table.tuned_rows is not None:
-        listed.append(chosen_column(table.tuned_rows))
-    return [*listed, Column(None, figures={"version": lambda row: version(row, results)})]
+    origin: dict[str, Figure] = {"tried": lambda row: row.tried, "version": lambda row: version(row, results)}
+    return [*listed, *COST, Column(None, figures=origin)]
 
 
 def paper_columns(table: ReportTable) -> list[Column]:
@@ -85,12 +83,6 @@ def family_column(results: Results) -> Column:
     return Column(
         "family", lambda row: marked_family(row, results), {"family": lambda row: row.family}, align_left=True
     )
-
-
-def chosen_column(tuned_rows: Sequence[ResultRow]) -> Column:
-    """Return the column that says whether a row's setting is the one chosen for its family."""
-    groups = [group(row) for row in tuned_rows if row.seeds]
-    return Column(None, figures={"chosen": lambda row: int(group(row) in groups)})
 
 
 def axis_column(name: str) -> Column:

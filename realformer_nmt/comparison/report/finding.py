@@ -28,8 +28,9 @@ def finding(results: Results) -> str:
         return ""
     if all(row.states == [TOO_SHORT] * len(row.states) for row in rows):
         return too_short(results)
-    clauses = [learning(rows), *leaders(results, rows)]
-    if all(len(row.cells or row.states) == 1 for row in rows):
+    tuned = results.tuned.axes if results.tuned else []
+    clauses = [learning(rows, tuned), *leaders(results, rows, tuned)]
+    if max(row.seeds for row in rows) == 1:
         clauses.append(ONE_SEED)
     sentence = "; ".join(clauses)
     return f"{sentence[0].upper()}{sentence[1:]}."
@@ -45,7 +46,7 @@ def too_short(results: Results) -> str:
     )
 
 
-def learning(rows: Sequence[ResultRow]) -> str:
+def learning(rows: Sequence[ResultRow], tuned: Sequence[str]) -> str:
     """Return `every family learns, except post_ln at 18 layers`."""
     if not any(row.seeds for row in rows):
         return "no family learns"
@@ -54,13 +55,12 @@ def learning(rows: Sequence[ResultRow]) -> str:
         if row.failed:
             part = "" if row.failed == len(row.states) else f" ({row.failed} of {len(row.states)} trainings)"
             failures.setdefault(f"{row.family}{part}", []).append(row)
-    failed = [f"{name} at {located(of_family)}" for name, of_family in failures.items()]
+    failed = [f"{name} at {located(of_family, tuned)}" for name, of_family in failures.items()]
     return "every family learns" + (f", except {listed(failed)}" if failed else "")
 
 
-def leaders(results: Results, rows: Sequence[ResultRow]) -> list[str]:
+def leaders(results: Results, rows: Sequence[ResultRow], tuned: Sequence[str]) -> list[str]:
     """Return a clause for each outcome with its places; a place with one score has none."""
-    tuned = results.tuned.axes if results.tuned else []
     places: dict[Place, list[ResultRow]] = {}
     for row in scored(rows, results.metric):
         places.setdefault(untuned_place(row.depth, row.axes.items(), tuned), []).append(row)
@@ -100,8 +100,8 @@ def nothing_told(results: Results, rows: Sequence[ResultRow]) -> str:
     means = [row.scores[results.metric].mean for row in scored(rows, results.metric)]
     size = counted(results.lines, results.unit) if results.lines else "this test set"
     return (
-        f"which is best cannot be told from {size}: the scores, {min(means):.2f} to {max(means):.2f}, do not differ "
-        "significantly"
+        f"which is best cannot be told from {size}: the scores, {min(means):.2f} to {max(means):.2f}, are not shown to "
+        "differ"
     )
 
 
@@ -110,7 +110,7 @@ def best_row(results: Results) -> ResultRow:
     return ranked(scored(results.rows, results.metric), results.metric)[0]
 
 
-def located(rows: Sequence[ResultRow], tuned: Sequence[str] = ()) -> str:
+def located(rows: Sequence[ResultRow], tuned: Sequence[str]) -> str:
     """Return the places of rows: `6 and 18 layers`, or `6 layers (lr 0.001) and 6 layers (lr 0.002)`."""
     points = [[f"{name} {shown(value)}" for name, value in row.axes.items() if name not in tuned] for row in rows]
     if not any(points):

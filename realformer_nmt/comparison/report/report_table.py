@@ -16,7 +16,6 @@ class ReportTable(NamedTuple):
     metrics: list[MetricColumn]
     rows: list[ResultRow]
     note: str = ""
-    tuned_rows: list[ResultRow] | None = None  # of which a column says whether a row is one
 
 
 class TextTable(NamedTuple):
@@ -31,11 +30,10 @@ class TextTable(NamedTuple):
 
 def test_sets(results: Results) -> list[ReportTable]:
     """Return a table per test set, first the one that the plots show."""
-    tuned_rows = results.tuned.rows if results.tuned else None
 
     def table(subset: str, lines: int | None, columns: list[MetricColumn], rows: list[ResultRow]) -> ReportTable:
         title = scored_on(subset, lines, results.unit)
-        return ReportTable(results, title, subset, columns, by_size(rows), tuned_rows=tuned_rows)
+        return ReportTable(results, title, subset, columns, by_size(rows))
 
     first = table(results.subset, results.lines, metrics(results), results.rows)
     rest = [

@@ -122,7 +122,7 @@ def latex_escaped(text: str) -> str:
 
 def spreadsheet(results: Results) -> str:
     """Return all metrics as CSV, unrounded, for another program."""
-    tables = test_sets(results)
+    tables = [*test_sets(results), *filter(None, [tuned_table(results)])]
     figures = {name: figure for column in columns(tables[0]) for name, figure in column.figures.items()}
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

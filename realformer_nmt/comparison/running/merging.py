@@ -49,7 +49,7 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
         return None
     first, folder = finished[0].cell, here.cell.folder
     for other in finished[1:]:
-        if hashes(other.cell) != hashes(first):
+        if training(other.cell) != training(first):
             raise UserError(
                 f"{first.folder} and {other.cell.folder} are two trainings of one cell: move one of them out of its "
                 f"comparison; {NOTHING}"
@@ -61,10 +61,9 @@ def to_copy(here: CellState, elsewhere: Sequence[CellState]) -> Cell | None:
     return first
 
 
-def hashes(cell: Cell) -> list[str | None]:
-    """Return the hashes of a cell's records: equal for two copies of a training, different for two trainings."""
-    files = (cell.record_file, *(stage.record for stage in cell.stages))
-    return [sha256(file) if file.is_file() else None for file in files]
+def training(cell: Cell) -> str | None:
+    """Return the hash of a training's record: equal for two copies of a training, different for two trainings."""
+    return sha256(cell.train.record) if cell.train.record.is_file() else None
 
 
 def copy(folder: Path, to: Path) -> None:

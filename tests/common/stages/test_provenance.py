@@ -11,10 +11,10 @@ from realformer_nmt.common.stages.provenance import differences, fingerprint, ma
 
 
 def test_settings_that_changed_are_named_with_both_values() -> None:
-    before = made_from({"epochs": 2, "model": {"dropout": 0.2}, "seed": 1}, {})
-    now = made_from({"epochs": 3, "model": {"dropout": 0.4}, "seed": 1}, {})
+    before = made_from({"epochs": 2, "model": {"dropout": 0.2}, "seed": 1, "user_dir": "/home/a/mine"}, {})
+    now = made_from({"epochs": 3, "model": {"dropout": 0.4}, "seed": 1, "user_dir": "/home/b/mine"}, {})
     assert differences(before, now) == ["epochs was 2, is now 3", "model.dropout was 0.2, is now 0.4"]
-    assert differences(before, made_from({"epochs": 2, "model": {"dropout": 0.2}, "seed": 1}, {})) == []
+    assert differences(before, made_from({**before.settings, "user_dir": "mine"}, {})) == []  # its files are compared
 
 
 def test_an_input_is_its_contents_and_neither_its_place_nor_its_time(tmp_path: Path) -> None:

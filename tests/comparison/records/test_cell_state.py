@@ -85,6 +85,8 @@ def test_replaced_files_are_named_stage_by_stage(root: Path, cell_folder: Path) 
 def test_models_that_were_removed_to_save_room_are_no_difference(root: Path, cell_folder: Path) -> None:
     shutil.rmtree(cell_folder / "checkpoints")
     (cell_folder / "average.pt").unlink()
+    (cell_folder / "before-1").mkdir()
+    (cell_folder / "before-1/checkpoint1.pt").touch()  # of a training before --fresh
     state = CellState(changed_grid(root)[1][DONE[0]])
     assert state.differences == []
     assert state.is_finished

@@ -79,8 +79,10 @@ def test_who_learns_and_who_leads(sentence: str) -> None:
 def test_one_seed_shows_nothing_beyond_it() -> None:
     rows = [row("pre_ln", 18, 60, states="done"), row("admin", 18, 66, 0.001, best=True, states="done")]
     assert finding(results(*rows)) == f"Every family learns; at 18 layers admin leads beyond chance; {ONE_SEED}."
-    failed = replace(row("post_ln", 18, None, states="stuck stuck"), cells=["post_ln-18-s1"])  # at both rates tried
-    assert finding(results(*rows, failed)).endswith(f"; {ONE_SEED}.")
+    failed = row("post_ln", 18, None, states="stuck stuck")  # at both rates tried
+    half = row("admin", 18, 66, 0.001, best=True, states="done stuck")
+    for others in ([failed], [half]):
+        assert finding(results(rows[0], *others)).endswith(f"; {ONE_SEED}.")
     more = [row("pre_ln", 18, 60), rows[1]]
     assert ONE_SEED not in finding(results(*more))
 
@@ -108,6 +110,9 @@ def test_of_tuned_families_the_chosen_settings_are_compared() -> None:
     tuned_rows = [row("pre_ln", 6, 69, axes={"lr": 0.002}), row("admin", 6, 70, 0.3, axes={"lr": 0.001})]
     tuned = replace(results(*tried), tuned=TunedTable(axes=["lr"], rows=tuned_rows))
     assert finding(tuned) == "Every family learns; at 6 layers no family leads beyond chance."
+    failed = row("post_ln", 6, None, axes={"lr": 0.001})  # the first of the rates, which failed all
+    stuck = finding(replace(tuned, tuned=TunedTable(axes=["lr"], rows=[*tuned_rows, failed])))
+    assert stuck.startswith("Every family learns, except post_ln at 6 layers; ")
 
 
 def test_it_is_the_first_card() -> None:

@@ -26,8 +26,8 @@ def test_where_nothing_can_be_distinguished_no_row_is_marked() -> None:
     assert page.xpath("//*[@class='best']") == []
     assert "No model is marked as the best" in page.xpath("string(//ul[@class='note']/li[1])")
     assert finding(results).startswith(
-        "Every family learns; which is best cannot be told from 100 lines: the scores, 2.77 to 6.06, do not differ "
-        "significantly; "
+        "Every family learns; which is best cannot be told from 100 lines: the scores, 2.77 to 6.06, are not shown to "
+        "differ; "
     )
 
 

@@ -1,10 +1,10 @@
 """Cells of two folders in one report, and what is refused: another grid's, two trainings of one cell."""
 
-import json
 import shutil
 import stat
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from grids import comparisons
@@ -12,6 +12,7 @@ from grids.comparisons import DIVERGED, DONE, STUCK
 
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import json_records
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.running import merging
 
 HALVES = {"here": (DONE[0], STUCK), "there": (DONE[0], DONE[1], DIVERGED)}
@@ -38,6 +39,8 @@ def merge(root: Path, halves: dict[str, Path], grid: str = "grid.toml", *options
 def test_two_halves_make_the_table_of_the_whole(root: Path, halves: dict[str, Path], killed: bool) -> None:
     """The same command goes on where it was killed: after its copies and before its report."""
     whole = comparisons.results(root / "runs")
+    note = halves["here"] / "cells" / DONE[0] / "cell.json"  # a cell that both have may be scored further in one
+    json_records.write_sealed(note, {**json_records.read(note, ""), "sessions": []})
     if killed:
         shutil.copytree(halves["there"] / "cells", halves["here"] / "cells", dirs_exist_ok=True)
         shutil.rmtree(halves["here"] / "cells" / DONE[1] / "checkpoints")
@@ -61,11 +64,14 @@ def refused(root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[s
 def test_two_trainings_of_one_cell_are_refused(
     root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    note = halves["there"] / "cells" / DONE[0] / "cell.json"
-    content = json.loads(note.read_text())
-    del content["seal"]
-    content["sessions"][0]["started"] = "2026-01-01T00:00:00+00:00"
-    json_records.write_sealed(note, content)
+    cell = halves["there"] / "cells" / DONE[0]
+    json_records.write_sealed(
+        cell / "train.json", {**json_records.read(cell / "train.json", ""), "wall_clock_hours": 9.0}
+    )
+    for record in cell.glob("run*.json"):
+        scores: dict[str, Any] = json_records.read(record, "")
+        scores["made_from"]["inputs"]["train.json"] |= {"sha256": sha256(cell / "train.json"), "modified": 0}
+        json_records.write_sealed(record, scores)
     message = refused(root, halves, capsys)
     assert "are two trainings of one cell" in message
     assert all(str(halves[half] / "cells" / DONE[0]) in message for half in HALVES)
