@@ -111,7 +111,7 @@ def _piece(logits: Tensor, start: int, excluded: int) -> Piece:
 def log_of_sum(logits: Tensor, largest: Tensor) -> Tensor:
     """Return log sum exp of each row, rows x 1, for a few rows at a time, since it takes several passes."""
     largest = largest.clamp(min=torch.finfo(largest.dtype).min)  # -inf - -inf is NaN
-    rows = max(1, CACHED // logits.size(1))
+    rows = max(1, CACHED // logits.size(1)) if logits.device.type == "cpu" else len(logits)
     parts = zip(torch.split(logits, rows), torch.split(largest, rows), strict=True)
     return torch.cat([(some - most).exp_().sum(1, keepdim=True) for some, most in parts]).log_().add_(largest)
 

@@ -8,7 +8,7 @@ itself in numbers is read from the batch.
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -39,8 +39,11 @@ class CudaRecorder:
         self.pool = torch.cuda.graph_pool_handle()
 
     def warm_up(self, run: Callable[[], object]) -> None:
+        torch.cuda.reset_peak_memory_stats()  # check_room reads the peak of this shape
         self.stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self.stream):
+        with torch.cuda.stream(self.stream), ExitStack() as after:
+            after.callback(torch.cuda.set_sync_debug_mode, "default")
+            torch.cuda.set_sync_debug_mode("error")  # what waits raises here: while recording, it spoils CUDA's state
             for _ in range(WARM_UP):
                 run()
         torch.cuda.current_stream().wait_stream(self.stream)
@@ -59,8 +62,7 @@ def check_room() -> None:
     """Raise unless a step, the last of which was a warm-up, has room twice: once to be recorded and once to run."""
     torch.cuda.empty_cache()
     needed = torch.cuda.max_memory_allocated() - torch.cuda.memory_allocated()
-    recordings = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()  # which steps that run cannot use
-    room = torch.cuda.mem_get_info()[0] + recordings
+    room = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
     if room < 2 * needed:
         raise RuntimeError(f"{room / 1e9:.1f} GB are free or recordings', up to 2 x {needed / 1e9:.1f} GB are needed")
 
@@ -80,7 +82,7 @@ class RecordedStep:
         self.batch = copied(batch)
         self.scale = torch.ones((), device=batch["target"].device)
         self.results: dict[str, Tensor] = {}
-        with torch.random.fork_rng():
+        with torch.random.fork_rng([self.scale.device] if self.scale.is_cuda else []):
             with gradients_apart(training.model):
                 recorder.warm_up(lambda: self._run(training))
             self._replay = recorder.record(lambda: self._run(training))
@@ -119,7 +121,11 @@ class RecordedSteps:
         metrics.log_scalar("replayed", float(recorded is not None), round=2)
         if recorded:
             return recorded.replay(training, batch)
-        result = run()
+        try:
+            result = run()
+        except torch.cuda.OutOfMemoryError:
+            self.steps = dict.fromkeys(self.steps)  # the recordings' memory is needed
+            raise
         self.gradients = gradients_of(training.model)
         return result
 
@@ -127,9 +133,6 @@ class RecordedSteps:
         shape = shape_of(batch)
         if shape not in self.seen:
             self.seen[shape] = batch
-            return None
-        if not are_same(gradients_of(training.model), self.gradients):  # something has replaced them
-            self.steps.clear()
             return None
         if shape not in self.steps:
             self._record_from_largest_to(shape, training)
@@ -187,11 +190,6 @@ def fill(recorded: Batch, batch: Batch) -> None:
 
 def gradients_of(model: nn.Module) -> dict[nn.Parameter, Tensor]:
     return {weight: weight.grad for weight in model.parameters() if weight.grad is not None}
-
-
-def are_same(gradients: Mapping[nn.Parameter, Tensor], recorded: Mapping[nn.Parameter, Tensor]) -> bool:
-    """Tell whether the same weights have gradients in the same tensors."""
-    return len(gradients) == len(recorded) and all(gradients[weight] is recorded.get(weight) for weight in gradients)
 
 
 @contextmanager

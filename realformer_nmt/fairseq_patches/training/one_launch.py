@@ -45,7 +45,7 @@ def obstacles_of(trainer: Any) -> dict[str, bool]:
         f"--criterion {cfg.criterion._name}": cfg.criterion._name not in CRITERIA,
         "--report-accuracy": getattr(cfg.criterion, "report_accuracy", False),
         "--heartbeat-timeout": cfg.distributed_training.heartbeat_timeout > 0 and trainer.data_parallel_world_size > 1,
-        f"--ddp-backend {backend}": trainer.data_parallel_world_size > 1 and backend != "legacy_ddp",
+        f"--ddp-backend {backend}": trainer.data_parallel_world_size > 1 and backend not in ("legacy_ddp", "no_c10d"),
     }
 
 
