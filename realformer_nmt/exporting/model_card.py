@@ -148,7 +148,7 @@ def normalised(source: LoadedRun) -> str:
         if done and name != "language"
     ]
     if not names:
-        return "Its training text was not normalised."
+        return "realformer_nmt did not normalise its training text."
     return f"Its training text went through: {' and '.join(names)}. Nothing here does that: do it before."
 
 

@@ -94,7 +94,7 @@ def test_without_a_tokenizer_the_card_gives_the_numbers_of_subwords(source: Load
 
 
 def test_the_steps_of_the_training_text_are_named_as_far_as_nothing_does_them_later(source: LoadedRun) -> None:
-    assert "* Its training text was not normalised." in model_card.of(source)
+    assert "* realformer_nmt did not normalise its training text." in model_card.of(source)
     corpus = dataclasses.replace(
         source.corpus, steps=Steps("src", normalise_punctuation=True, tokenise="plain", lowercase=True)
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from msgspec import Struct, convert
+from msgspec import Struct, json
 from torch import Tensor
 
 from realformer_nmt.checkpoints.files.reading import in_one_line, load_tensors
@@ -88,9 +88,8 @@ class HubFolder:
 
     def subwords(self, name: str) -> list[str]:
         """Return the subwords of a vocabulary, such as vocab.json, in the order of their numbers."""
-        content = json_records.read(self.file(name), HINT)
         with json_records.expected(self.path / name, HINT):
-            numbers = convert(content, dict[str, int])
+            numbers = json.decode(self.file(name).read_bytes(), type=dict[str, int])
         subwords = sorted(numbers, key=numbers.__getitem__)
         if any(not word or re.search(r"[\n\r]", word) for word in subwords):
             raise UserError(f"{self.path / name} has a subword that is empty or ends a line, which fairseq cannot list")

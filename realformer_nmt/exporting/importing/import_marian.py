@@ -27,19 +27,8 @@ from realformer_nmt.model.presets import Preset
 FROM_MARIAN = {"silu": "swish", **{name: fairseq_name for fairseq_name, name in ACTIVATIONS.items()}}
 
 
-UNLIKE_MARIAN = {
-    "static_position_embeddings": False,
-    **dict.fromkeys(("normalize_before", "normalize_embedding", "add_final_layer_norm"), True),
-}
-
-
 def read(folder: HubFolder) -> ImportedModel:
     config = folder.read(CONFIG, MarianConfig)
-    for name, value in UNLIKE_MARIAN.items():
-        if getattr(config, name) is value:
-            raise UserError(
-                f"{folder.path / CONFIG}: {name} is {value}, which no Marian model of transformers computes"
-            )
     source = vocabulary(folder, "vocab.json", config.eos_token_id)
     separate = (folder.path / "target_vocab.json").is_file()
     target = vocabulary(folder, "target_vocab.json", config.eos_token_id) if separate else source

@@ -17,7 +17,7 @@ OUTPUT, BIAS, POSITIONS = "lm_head.weight", "final_logits_bias", "{}.embed_posit
 CONVERTED = {SHARED, SOURCE, TARGET, OUTPUT, BIAS, *map(POSITIONS.format, SIDES)}
 FIRST_POSITION = SYMBOLS.index("<pad>") + 1  # fairseq's row of a sequence's first word
 ABSENT = -1
-HIDDEN = -1000.0  # logit of a <s> that the vocabulary lacks: its probability is 0 in fp32
+HIDDEN = -1000.0  # logit of <s> and <pad>, which no Marian model writes: their probability is 0 in fp32
 BASE = 10_000
 
 
@@ -30,10 +30,6 @@ class MarianConfig(HubConfig, frozen=True, kw_only=True):
     eos_token_id: int = 0
     decoder_start_token_id: int = 58100
     share_encoder_decoder_embeddings: bool = True
-    static_position_embeddings: bool = True  # this and the following are in older folders only
-    normalize_before: bool = False
-    normalize_embedding: bool = False
-    add_final_layer_norm: bool = False
 
 
 class MarianWeights:
@@ -50,13 +46,13 @@ class MarianWeights:
         written = reordered(target_table, target)
         written[END] = target_table[self.fields.decoder_start_token_id]  # fairseq's decoder starts from the end symbol
         output = target_table if self.fields.tie_word_embeddings else self.table(target, OUTPUT)
-        bias = self.stored.get(BIAS, torch.zeros(1, len(target)))[0]
+        bias = reordered(self.stored.get(BIAS, torch.zeros(1, len(target)))[0], target)
         return {
             **{name: tensor for name, tensor in self.stored.items() if name not in CONVERTED},
             **{POSITIONS.format(side): self.positions(side) for side in SIDES},
             SOURCE: reordered(self.table(source, SOURCE, *shared), source),
             TARGET: written,
-            **self.output(reordered(output, target), reordered(bias, target, HIDDEN)),
+            **self.output(reordered(output, target), torch.cat([torch.full((END,), HIDDEN), bias[END:]])),
         }
 
     def find(self, *names: str) -> Tensor:
@@ -104,9 +100,9 @@ def order(entries: Sequence[str]) -> list[int]:
     return [*special, *(number for number, word in enumerate(entries) if word not in SYMBOLS)]
 
 
-def reordered(rows: Tensor, words: Sequence[str], absent: float = 0.0) -> Tensor:
+def reordered(rows: Tensor, words: Sequence[str]) -> Tensor:
     """Return the rows of a vocabulary in the order of fairseq's dictionary."""
-    return torch.cat([rows, rows.new_full(rows[:1].shape, absent)])[order(words)]
+    return torch.cat([rows, torch.zeros_like(rows[:1])])[order(words)]
 
 
 def sinusoids(length: int, width: int) -> Tensor:

@@ -35,8 +35,8 @@ def model(words: int, bias_of_end: float = 6.0, **options: Any) -> MarianMTModel
         for table in (built.model.encoder.embed_tokens, built.model.decoder.embed_tokens):
             table.weight[words - 1] = 0
         built.model.decoder.layers[-1].final_layer_norm.weight.normal_()
-        built.final_logits_bias.normal_()
-        built.final_logits_bias[0, [0, -1]] = torch.tensor([bias_of_end, 0.0])
+        built.final_logits_bias.normal_(-8)  # <pad>, which Marian does not have, must not be seen beside these
+        built.final_logits_bias[0, [0, -1]] = torch.tensor([bias_of_end - 8, 0.0])
     return built
 
 
