@@ -99,7 +99,7 @@ def train_request(request: RunRequest, protocol: Protocol) -> TrainRequest:
         arch=request.arch,
         layers=request.layers,
         protocol=request.protocol,
-        corpus=Path(request.manifest or request.corpus).name.removesuffix(".toml"),
+        corpus=Path(request.corpus).name.removesuffix(".toml"),
         subwords=request.subwords,
         tensorboard=request.tensorboard,
         flags=request.flags,
@@ -108,8 +108,8 @@ def train_request(request: RunRequest, protocol: Protocol) -> TrainRequest:
 
 
 def protocol_for(request: RunRequest) -> Protocol:
-    name, option = (request.manifest, "--corpus") if request.manifest else (request.corpus, "CORPUS")
-    return protocol_of(ProtocolRequest(protocol=request.protocol, corpus=name, layers=request.layers), option)
+    named = ProtocolRequest(protocol=request.protocol, corpus=request.corpus, layers=request.layers)
+    return protocol_of(named, "CORPUS")
 
 
 def data(request: RunRequest) -> Path:

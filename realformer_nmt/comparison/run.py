@@ -48,7 +48,7 @@ class RunRequest(TrainingOptions):
     )
     archives: Path | None = option("archives that you have; the others are downloaded", None, metavar="DIR")
     manifest: str = option(
-        "manifest to prepare and train on instead of CORPUS, which, in a clone, recipes/*/run.sh set themselves",
+        "manifest to prepare and train on; the protocol stays that of CORPUS, which, in a clone, recipes/*/run.sh set",
         "",
         flag="--corpus",
         metavar="FILE.toml",

@@ -11,7 +11,7 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.stages.provenance import differences, made_from
 
-LINES = 10_000_000  # to learn from
+LINES = 1_000_000  # to learn from
 
 
 def sample(path: Path) -> Iterator[str]:

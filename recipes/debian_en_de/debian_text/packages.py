@@ -45,8 +45,8 @@ def download(packages: list[Package], folder: Path) -> dict[str, Path]:
     if absent := [package for package in packages if not package.find(folder)]:
         (folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
         apt_get(folder, "update")
-        debs = [f"{each.name}={each.version}" for each in absent if not each.name.startswith(DESCRIPTIONS)]
-        apt_get(folder, "download", *debs)
+        if debs := [f"{each.name}={each.version}" for each in absent if not each.name.startswith(DESCRIPTIONS)]:
+            apt_get(folder, "download", *debs)
     files = {package.name: file for package in packages if (file := package.find(folder))}
     if missing := [package.name for package in packages if package.name not in files]:
         raise SystemExit(f"{folder} still lacks {', '.join(missing)}: {REMEDY}, by the name bookworm")
