@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Any, NamedTuple, TypedDict, cast
 
 import torch
-import torch.distributed
 from fairseq.dataclass import FairseqDataclass
 from fairseq.optim import FairseqOptimizer, register_optimizer
 from omegaconf import II

@@ -84,5 +84,5 @@ def changed_settings(before: Mapping[str, object], now: Mapping[str, object], pr
         old, new = before.get(name, ABSENT), now.get(name, ABSENT)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from changed_settings(old, new, f"{prefix}{name}.")
-        elif old != new and name != "user_dir":  # the hashes of its files are compared, wherever it lies
+        elif old != new and (name != "user_dir" or None in (old, new)):  # its files are compared, wherever it lies
             yield f"{prefix}{name} was {old}, is now {new}"

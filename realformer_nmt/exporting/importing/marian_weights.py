@@ -17,7 +17,7 @@ OUTPUT, BIAS, POSITIONS = "lm_head.weight", "final_logits_bias", "{}.embed_posit
 CONVERTED = {SHARED, SOURCE, TARGET, OUTPUT, BIAS, *map(POSITIONS.format, SIDES)}
 FIRST_POSITION = SYMBOLS.index("<pad>") + 1  # fairseq's row of a sequence's first word
 ABSENT = -1
-HIDDEN = -1000.0  # logit of <s> and <pad>, which no Marian model writes: their probability is 0 in fp32
+HIDDEN = -1000.0  # logit of a word that Marian does not have: its probability is 0 in fp32
 BASE = 10_000
 
 
@@ -46,13 +46,14 @@ class MarianWeights:
         written = reordered(target_table, target)
         written[END] = target_table[self.fields.decoder_start_token_id]  # fairseq's decoder starts from the end symbol
         output = target_table if self.fields.tie_word_embeddings else self.table(target, OUTPUT)
-        bias = reordered(self.stored.get(BIAS, torch.zeros(1, len(target)))[0], target)
+        bias = self.stored.get(BIAS, torch.zeros(1, len(target)))[0].clone()
+        bias[target.index("<pad>")] = HIDDEN
         return {
             **{name: tensor for name, tensor in self.stored.items() if name not in CONVERTED},
             **{POSITIONS.format(side): self.positions(side) for side in SIDES},
             SOURCE: reordered(self.table(source, SOURCE, *shared), source),
             TARGET: written,
-            **self.output(reordered(output, target), torch.cat([torch.full((END,), HIDDEN), bias[END:]])),
+            **self.output(reordered(output, target), reordered(bias, target, HIDDEN)),
         }
 
     def find(self, *names: str) -> Tensor:
@@ -100,9 +101,9 @@ def order(entries: Sequence[str]) -> list[int]:
     return [*special, *(number for number, word in enumerate(entries) if word not in SYMBOLS)]
 
 
-def reordered(rows: Tensor, words: Sequence[str]) -> Tensor:
+def reordered(rows: Tensor, words: Sequence[str], absent: float = 0.0) -> Tensor:
     """Return the rows of a vocabulary in the order of fairseq's dictionary."""
-    return torch.cat([rows, torch.zeros_like(rows[:1])])[order(words)]
+    return torch.cat([rows, torch.full_like(rows[:1], absent)])[order(words)]
 
 
 def sinusoids(length: int, width: int) -> Tensor:

@@ -81,10 +81,9 @@ def test_one_seed_shows_nothing_beyond_it() -> None:
     assert finding(results(*rows)) == f"Every family learns; at 18 layers admin leads beyond chance; {ONE_SEED}."
     failed = row("post_ln", 18, None, states="stuck stuck")  # at both rates tried
     half = row("admin", 18, 66, 0.001, best=True, states="done stuck")
-    for others in ([failed], [half]):
-        assert finding(results(rows[0], *others)).endswith(f"; {ONE_SEED}.")
-    more = [row("pre_ln", 18, 60), rows[1]]
-    assert ONE_SEED not in finding(results(*more))
+    for second in (failed, half):
+        assert finding(results(rows[0], second)).endswith(f"; {ONE_SEED}.")
+    assert ONE_SEED not in finding(results(row("pre_ln", 18, 60), rows[1]))
 
 
 def test_of_a_metric_whose_lower_scores_are_better_the_lowest_leads() -> None:

@@ -65,12 +65,11 @@ def test_two_trainings_of_one_cell_are_refused(
     root: Path, halves: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     cell = halves["there"] / "cells" / DONE[0]
-    json_records.write_sealed(
-        cell / "train.json", {**json_records.read(cell / "train.json", ""), "wall_clock_hours": 9.0}
-    )
+    training = cell / "train.json"
+    json_records.write_sealed(training, {**json_records.read(training, ""), "wall_clock_hours": 9.0})
     for record in cell.glob("run*.json"):
         scores: dict[str, Any] = json_records.read(record, "")
-        scores["made_from"]["inputs"]["train.json"] |= {"sha256": sha256(cell / "train.json"), "modified": 0}
+        scores["made_from"]["inputs"]["train.json"] |= {"sha256": sha256(training), "modified": 0}
         json_records.write_sealed(record, scores)
     message = refused(root, halves, capsys)
     assert "are two trainings of one cell" in message

@@ -41,6 +41,7 @@ def changed(data: Path, *options: str) -> list[str]:
         (["--", "--dropout", "0.4"], "dropout was 0.1, is now 0.4"),
         (["--", "--lr", "0.5"], "lr was [0.001], is now [0.5]"),
         (["--", "--residual-topology", "pre"], "residual_topology was post, is now pre"),
+        (["--", "--user-dir", str(Path(__file__).parent)], f"user_dir was None, is now {Path(__file__).parent}"),
         (["--tokens-a-step", "1500"], "tokens_a_step was [1000], is now [1500]"),
         (["--epochs", "2"], "max_epoch was 30, is now 2"),
     ],
