@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from realformer_nmt.kernels.native.library import library
 from realformer_nmt.kernels.precision import supported
+from realformer_nmt.kernels.topk_logits import log_of_sum
 from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.presets import FAMILIES
 
@@ -90,6 +91,11 @@ def test_operations_of_a_decoding_step_stay_within_the_budget(family: str, preci
         return sum(number for name, number in names.items() if name not in FREE)
 
     assert step(3) - step(2) <= DECODING_BUDGET[precision][family] + WITHOUT_KERNELS
+
+
+def test_only_a_processors_softmax_is_cut_to_fit_its_cache() -> None:
+    logits = torch.empty(1280, 2**15, device="meta")
+    assert operations(partial(log_of_sum, logits, logits[:, :1]))["exp_"] == 1
 
 
 def beams(order: list[int]) -> tuple[Decoding, list[int]]:
