@@ -70,7 +70,7 @@ def run(request: AnswerRequest) -> int:
 def stage_of(request: AnswerRequest) -> Stage:
     data = folder(request)
     files = {"checkpoint": request.checkpoint, "questions": request.questions}
-    files |= {name: data / name for name in ("dict.txt", MODEL)}
+    files |= {name: data / name for name in ("dict.txt", MODEL) if name != MODEL or (data / name).exists()}
     settings = {"longest": request.longest, "no_answer": request.no_answer}
     return Stage("answer", request.output / RECORD, settings, files)
 

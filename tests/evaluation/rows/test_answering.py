@@ -1,12 +1,14 @@
 """The best span beside every span that there is, and when nothing is answered."""
 
 import itertools
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from realformer_nmt.evaluation.rows.answering import Span, WindowResult, answer_text, best
+from realformer_nmt.evaluation.rows.answer import AnswerRequest
+from realformer_nmt.evaluation.rows.answering import AnswerRecord, Span, WindowResult, answer_text, best
 from realformer_nmt.questions.squad import Question
 from realformer_nmt.questions.windows import Window, split_at_spaces
 
@@ -39,3 +41,12 @@ def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> 
     assert answer_text(task, QUESTION, windows, 1.0) == "two,  three"  # 3 is no more than 1 above 2
     assert answer_text(task, QUESTION, windows, 0.9) == ""
     assert answer_text(task, QUESTION, [best(torch.zeros(5, 2), Window(0, [0] * 5, 4, 0, (0, 0)), 9)], None) == ""
+
+
+def test_a_folder_whose_words_are_not_cut_needs_no_subwords(tmp_path: Path) -> None:
+    for name in ("dict.txt", "model.pt", "dev.json"):
+        (tmp_path / name).touch()
+    checkpoint, questions = tmp_path / "model.pt", tmp_path / "dev.json"
+    stage = AnswerRequest(checkpoint=checkpoint, questions=questions, output=tmp_path, data=tmp_path).stage()
+    stage.write(AnswerRecord(questions=0, versions={}, made_from=stage.new_origin()))
+    assert stage.is_up_to_date(fresh=False)
