@@ -127,9 +127,10 @@ def read_pair(file: Path, languages: tuple[str, str]) -> tuple[list[str], list[s
 
 def is_of_pair(row: Row, languages: tuple[str, str]) -> bool:
     """Tell whether a row is of the pair, by its languages or its document id; a row that says neither is."""
-    named = [str(row[name]) for name in ("src_lang", "tgt_lang") if row.get(name)]
-    if len(named) == 2:
-        return all(map(is_language, named, languages))
+    sides = zip((row.get("src_lang"), row.get("tgt_lang")), languages, strict=True)
+    agreeing = [is_language(str(name), language) for name, language in sides if name]
+    if len(agreeing) == 2 or not all(agreeing):
+        return all(agreeing)
     document = text(row, DOCUMENTS) or ""
     match = PAIR.match(document)
     return match is None or match.groups() == languages or document.startswith(f"{'-'.join(languages)}_#_")

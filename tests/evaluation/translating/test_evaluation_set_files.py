@@ -39,6 +39,7 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
         {"doc_id": "en-cs_CZ_#_news_#_a", "src_text": "A.", "tgt_text": {"refA": "cs"}},
         {"doc_id": "b", "src_lang": "en-US", "tgt_lang": "de_DE", "src_text": "C", "tgt_text": {"refA": "D"}},
         {"doc_id": "b", "src_lang": "en", "tgt_lang": "fr_FR", "src_text": "C", "tgt_text": {"refA": "fr"}},
+        {"tgt_lang": "fr", "src_text": "C", "tgt_text": {"refA": "fr"}},
     ]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     test_set = evaluation_sets.find(str(file), PAIR)
