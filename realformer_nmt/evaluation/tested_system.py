@@ -18,7 +18,7 @@ WRITER = "`realformer-nmt score` writes it"
 @dataclass(frozen=True)
 class System:
     name: str
-    test_set: str  # corpus and subset
+    test_set: str  # corpus and subset, where the record names them
     hypotheses: list[str]
     reference: list[str]
     reference_sha256: str
@@ -65,7 +65,7 @@ def read(path: Path) -> System:
     source = translation.made_from.inputs.get("input") if translation else None
     return System(
         name=str(path),
-        test_set=f"{record.corpus} {record.subset}",
+        test_set=" ".join(filter(None, (record.corpus, record.subset))) or "a text",
         hypotheses=read_recorded(path.parent / hypotheses.path, hypotheses.sha256, path),
         reference=read_recorded(path.parent / reference.path, reference.sha256, path),
         reference_sha256=reference.sha256,
