@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest, Result
@@ -13,7 +13,7 @@ from tabulate import tabulate
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.json_records import write_json
-from realformer_nmt.common.numbers import PROCESSES, SAMPLES, SEEDS, whole
+from realformer_nmt.common.numbers import SAMPLES, SEEDS, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
@@ -66,7 +66,6 @@ class SignificanceRequest(Request):
     )
     samples: int = option("samples of each test (default: 10000)", 10_000, metavar="N", range=whole(1, SAMPLES))
     seed: int = option("seed of the samples (default: 12345)", 12345, metavar="N", range=whole(1, SEEDS))
-    jobs: int = option("processes at a time of --test bs (default: 1)", 1, metavar="N", range=whole(1, PROCESSES))
     output: Path | None = option("also write the comparisons to this file", None, metavar="FILE.JSON")
 
 
@@ -80,7 +79,7 @@ def run(request: SignificanceRequest) -> int:
         outputs.check_record(request.output, "significance")
     systems = [read(path) for path in request.runs]
     check_same_test(systems)
-    comparisons = compare(systems, request.metrics, request.test, request.samples, request.seed, request.jobs)
+    comparisons = compare(systems, request.metrics, request.test, request.samples, request.seed)
     print(table(systems[0], comparisons, request))
     if request.output:
         test = {
@@ -94,13 +93,11 @@ def run(request: SignificanceRequest) -> int:
     return 0
 
 
-def compare(
-    systems: Sequence[System], names: Sequence[str], test: str, samples: int, seed: int, jobs: int
-) -> list[SystemTest]:
+def compare(systems: Sequence[System], names: Sequence[str], test: str, samples: int, seed: int) -> list[SystemTest]:
     """Test each system against the first; Holm's correction is over all tests of the call."""
     logging.getLogger("sacrebleu").setLevel(logging.WARNING)  # it logs each of its steps
     with metrics.seeded(seed):
-        columns = {name: tested(name, systems, test, samples, jobs) for name in names}
+        columns = {name: tested(name, systems, test, samples) for name in names}
     comparisons = []
     for index, system in enumerate(systems[1:], 1):
         for name, (label, results) in columns.items():
@@ -139,26 +136,21 @@ def p_with_ties(
     return max(p, exchanges.smallest_p())
 
 
-class MetricResults(NamedTuple):
-    """Results of a metric, a row per system, and sacreBLEU's name of it, or ours of a neural one."""
+def tested(name: str, systems: Sequence[System], test: str, samples: int) -> tuple[str, list[Result]]:
+    """Test one metric, and return sacreBLEU's name of it, or ours of a neural one, and a result per system.
 
-    label: str
-    results: list[Result]
-
-
-def tested(name: str, systems: Sequence[System], test: str, samples: int, jobs: int) -> MetricResults:
-    """Test one metric; the same seed exchanges the same lines for every metric."""
+    The same seed exchanges the same lines for every metric.
+    """
     row = metric_table.METRICS[name]
     if row.neural and len({system.model(name) for system in systems}) > 1:
         models = ", ".join(f"{system.name} by {system.model(name)}" for system in systems)
         raise UserError(f"several {name} models have scored these runs ({models}): score all by one")
     lines: list[tuple[str, Sequence[str]]] = [(system.name, system.lines(name)) for system in systems]
-    drawn, processes = (samples, jobs) if test == "bs" else (1, 1)  # `p_with_ties` computes the p of exchanges
-    test_of_pairs = PairedTest(
-        lines, {name: scorer(name)}, [systems[0].reference], test_type=test, n_samples=drawn, n_jobs=processes
-    )
+    drawn = samples if test == "bs" else 1  # `p_with_ties` computes the p of exchanges
+    scorers, references = {name: scorer(name)}, [systems[0].reference]
+    test_of_pairs = PairedTest(lines, scorers, references, test_type=test, n_samples=drawn)
     ((label, results),) = [column for column in test_of_pairs()[1].items() if column[0] != "System"]
-    return MetricResults(row.label if row.neural else label, [each for each in results if isinstance(each, Result)])
+    return row.label if row.neural else label, [each for each in results if isinstance(each, Result)]
 
 
 def scorer(name: str) -> Metric:

@@ -78,5 +78,5 @@ def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: in
     systems = [tested_system.read(scores) for scores in (baseline, candidate)]
     if not tested_system.comparable(systems, tested(metric)):
         return None
-    (comparison,) = significance.compare(systems, [tested(metric)], TEST, samples, seed, 1)
+    (comparison,) = significance.compare(systems, [tested(metric)], TEST, samples, seed)
     return SeedDifference(comparison.difference, comparison.p)

@@ -95,5 +95,5 @@ def largest_p(system: System, baselines: Sequence[Cell], metric: str, of_means: 
     same reference, 1 if they do not all differ as the means do."""
     systems = [tested_system.read(cell.scores) for cell in baselines]
     same = [each for each in systems if tested_system.comparable([each, system], metric)]
-    tests = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED, 1)[0] for each in same]
+    tests = [significance.compare([each, system], [metric], TEST, SAMPLES, SEED)[0] for each in same]
     return p_values.largest_p([p_values.SeedDifference(test.difference, test.p) for test in tests], of_means)

@@ -67,7 +67,7 @@ def test_the_system_with_fewer_errors_is_the_better_one() -> None:
         System(name, "", [line if n % every else f"{line} now" for n, line in enumerate(reference)], reference, "")
         for name, every in (("half", 2), ("eighth", 8), ("all", 1))
     ]
-    rows = significance.compare(systems, ["bleu", "ter"], "ar", 1000, 1, 1)
+    rows = significance.compare(systems, ["bleu", "ter"], "ar", 1000, 1)
     for row, (fewer, metric) in zip(rows, itertools.product((True, False), ("BLEU", "TER")), strict=True):
         assert (row.metric, row.significant, row.better) == (metric, True, fewer)
         assert (row.difference > 0) is (fewer is (metric == "BLEU"))
