@@ -1,6 +1,6 @@
 """analysis.json: what `realformer-nmt analyse` measured in each model."""
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from realformer_nmt.checkpoints.model_description import Architecture
 from realformer_nmt.common.files.records import StageRecord
@@ -9,10 +9,9 @@ Table = list[list[float]]  # layers x heads, or layers x layers
 
 
 class HeadStatistics(Struct, frozen=True, kw_only=True):
-    """Mean and quantiles of a figure over queries, for each head."""
+    """Mean of a figure over queries, for each head."""
 
     mean: Table
-    quantiles: dict[str, Table] = {}  # by share of the queries, such as 5%
 
 
 class ChainFigures(Struct, frozen=True, kw_only=True):
@@ -109,5 +108,3 @@ class AnalysisRecord(StageRecord, frozen=True, kw_only=True):
     """Record of an analysis."""
 
     models: list[AnalysedModel]
-    figures: list[str] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)

@@ -23,7 +23,6 @@ from realformer_nmt.checkpoints import inspection, model_in_run
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.stages.provenance import number_of_models
 from realformer_nmt.common.stages.stage import Stage
-from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.figures.drawing import Drawing
 from realformer_nmt.model.part_names import FAMILY_OPTIONS
 
@@ -52,14 +51,8 @@ def run(request: AnalyseRequest) -> int:
     depths = {name: model.record.depth for name, model in measured.items()}
     sentences = {name: model.sentence for name, model in measured.items() if model.sentence}
     files = write(drawings(by_name) | depth_figures.drawings(depths) | sentence_drawings(sentences), stage)
-    record = AnalysisRecord(
-        models=[model.record for model in measured.values()],
-        figures=[file.name for file in files],
-        versions=versions(),
-        made_from=origin,
-        outputs=stage.fingerprints(*files),
-    )
-    stage.write(record)
+    models = [model.record for model in measured.values()]
+    stage.write(AnalysisRecord(models=models, made_from=origin, outputs=stage.fingerprints(*files)))
     print(f"{request.folder / RECORD}: {len(measured)} models, {len(files)} figures")
     return 0
 

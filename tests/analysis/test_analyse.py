@@ -55,7 +55,7 @@ def test_the_record_says_what_was_measured_of_what(filled: Path, toy_corpus: Pat
 
 
 def test_every_figure_is_an_svg_and_a_png(filled: Path) -> None:
-    names = json.loads((filled / "analysis.json").read_text())["figures"]
+    names = json.loads((filled / "analysis.json").read_text())["outputs"]
     drawn = {name.rpartition(".")[0] for name in names}
     kinds = ("entropy_{}", "divergence_{}", "looks_{}", "sentence_{}_1", "sentence_{}_2")
     assert drawn == {*DEPTH, *(kind.format(chain) for kind in kinds for chain in CHAINS)}

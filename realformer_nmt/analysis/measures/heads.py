@@ -23,7 +23,6 @@ from realformer_nmt.common.terminal import printable
 
 UNIT = "bits"
 LONGEST = 4096  # tokens: entropies reach up to log2 of it, 12 bits
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST = 0.5  # a head counts as looking at a kind of position if more than this share of its attention goes there
 
 
@@ -80,8 +79,7 @@ class Chain:
 
 
 def summary(layers: list[Distribution]) -> HeadStatistics:
-    quantiles = {f"{share:.0%}": [layer.quantile(share).tolist() for layer in layers] for share in QUANTILES}
-    return HeadStatistics(mean=[layer.mean().tolist() for layer in layers], quantiles=quantiles)
+    return HeadStatistics(mean=[layer.mean().tolist() for layer in layers])
 
 
 class Heads:

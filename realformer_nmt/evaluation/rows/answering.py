@@ -16,7 +16,6 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed
 from realformer_nmt.common.files.records import StageRecord
 from realformer_nmt.common.stages.stage import Stage
-from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.evaluation.rows.answer import AnswerRequest
 from realformer_nmt.fairseq_patches.messages.quiet import quiet
 from realformer_nmt.questions import squad
@@ -46,7 +45,6 @@ class AnswerRecord(StageRecord, frozen=True, kw_only=True):
     """Record of answers."""
 
     questions: int
-    versions: dict[str, str]
 
 
 def run(request: AnswerRequest) -> int:
@@ -59,10 +57,7 @@ def run(request: AnswerRequest) -> int:
     path = request.output / ANSWERS
     with stage.claimed(path), completed(path) as file:
         file.write(f"{json.dumps(answers, ensure_ascii=False, indent=0)}\n".encode())
-    record = AnswerRecord(
-        questions=len(questions), versions=versions(), made_from=origin, outputs=stage.fingerprints(path)
-    )
-    stage.write(record)
+    stage.write(AnswerRecord(questions=len(questions), made_from=origin, outputs=stage.fingerprints(path)))
     print(f"{path}: {len(answers):,} answers")
     return 0
 

@@ -16,7 +16,6 @@ from realformer_nmt.common.files.records import Origin
 from realformer_nmt.common.files.text_lines import read_lines, sha256, without_mark, write_lines
 from realformer_nmt.common.stages.provenance import files_by_name, number_of_models
 from realformer_nmt.common.stages.stage import Stage
-from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.common.user_dir import for_fairseq
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.paragraphs import Paragraphs
@@ -213,7 +212,6 @@ def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -
         prepared=resolved(corpus.prepared),
         subwords_folder=resolved(corpus.folder),
         decoding=decoding(request),
-        versions=versions(),
         lines=0,
         files={},
         made_from=origin,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Struct, UnsetType
 
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import StageRecord
@@ -54,7 +54,6 @@ class TranslationRecord(StageRecord, frozen=True, kw_only=True):
     seconds: float = 0
     validation: Measures | UnsetType = UNSET
     files: dict[str, str]  # hash of each text, by its name
-    versions: dict[str, str] = field(default_factory=dict)
 
 
 def read(folder: Path) -> TranslationRecord:

@@ -48,5 +48,5 @@ def test_a_folder_whose_words_are_not_cut_needs_no_subwords(tmp_path: Path) -> N
         (tmp_path / name).touch()
     checkpoint, questions = tmp_path / "model.pt", tmp_path / "dev.json"
     stage = AnswerRequest(checkpoint=checkpoint, questions=questions, output=tmp_path, data=tmp_path).stage()
-    stage.write(AnswerRecord(questions=0, versions={}, made_from=stage.new_origin()))
+    stage.write(AnswerRecord(questions=0, made_from=stage.new_origin()))
     assert stage.is_up_to_date(fresh=False)
