@@ -132,7 +132,7 @@ def files(data: Path, subset: str) -> dict[str, Path]:
 def measure(request: EvaluateRequest, subset: str, task: str) -> tuple[dict[str, float], MeasuredRows | None]:
     """Return fairseq-validate's means and, for a task with metrics of rows, the rows."""
     rows = rows_of(task)
-    batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
+    batch = {"max_tokens": request.max_tokens, "batch_size": request.batch_size}
     argv = validation_scores.validate_argv(request.checkpoint, request.data, subset, batch, request.cpu)
     argv += for_fairseq(request.user_dir)
     overrides = {} if request.mask_seed is None else {"seed": request.mask_seed}

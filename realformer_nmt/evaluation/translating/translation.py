@@ -134,7 +134,7 @@ def translate(request: TranslateRequest, corpus: TextPipeline, folder: Path) -> 
 
 
 def validate_argv(request: TranslateRequest, data: Path) -> list[str]:
-    batch = validation_scores.BatchSize(request.max_tokens, request.batch_size)
+    batch = {"max_tokens": request.max_tokens, "batch_size": request.batch_size}
     argv = validation_scores.validate_argv(request.checkpoints[0], data, validation_scores.SUBSET, batch, request.cpu)
     return [*argv, *for_fairseq(request.user_dir)]
 

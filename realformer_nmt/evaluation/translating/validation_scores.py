@@ -5,9 +5,9 @@ BLEU is that of greedy translations against the detokenised reference of the dat
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
@@ -18,13 +18,7 @@ from realformer_nmt.evaluation.translating.translation_record import Measures
 from realformer_nmt.tasks import TRANSLATION
 
 SUBSET = "valid"
-
-
-class BatchSize(NamedTuple):
-    """Limits of a batch, in target tokens and in sentences."""
-
-    max_tokens: int | None = None
-    batch_size: int | None = None
+BatchSize = Mapping[str, int | None]  # max_tokens and batch_size, in target tokens and in sentences
 
 
 def validate_argv(path: Path, data: Path, subset: str, batch: BatchSize, cpu: bool) -> list[str]:
@@ -38,16 +32,10 @@ def validate_argv(path: Path, data: Path, subset: str, batch: BatchSize, cpu: bo
 def batch_argv(batch: BatchSize, path: Path) -> list[str]:
     """Return the options of the batch size: as given, or else those of the training's validation."""
     state = checkpoint_fields.without_weights(path)
-    trained = BatchSize(
-        max_tokens=checkpoint_fields.setting(state, "dataset", "max_tokens_valid"),
-        batch_size=checkpoint_fields.setting(state, "dataset", "batch_size_valid"),
-    )
-    size = next((size for size in (batch, trained) if any(size)), BatchSize(max_tokens=4096))
-    argv = []
-    for name, limit in size._asdict().items():
-        if limit:
-            argv += [f"--{name.replace('_', '-')}", str(limit)]
-    return argv
+    trained = {name: checkpoint_fields.setting(state, "dataset", f"{name}_valid") for name in batch}
+    size = next((size for size in (batch, trained) if any(size.values())), {"max_tokens": 4096})
+    limits = {f"--{name.replace('_', '-')}": str(limit) for name, limit in size.items() if limit}
+    return [word for option in limits.items() for word in option]
 
 
 def validate(argv: Sequence[str], **overrides: object) -> Any:
