@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor
 
@@ -16,15 +16,9 @@ BATCH_SIZE = 16  # windows, the default of `answer`
 NO_ANSWER = 0.0  # margin of the score of no answer, in version 2.0
 
 
-class QuestionRow(NamedTuple):
-    """Scores of one question."""
-
-    exact: float
-    f1: float
-    answers: int  # right ones, in the file
-
-
 class QuestionRows(MeasuredRows):
+    """Rows of questions: exact match, F1, right answers in the file."""
+
     unit = "questions"
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
@@ -48,6 +42,6 @@ class QuestionRows(MeasuredRows):
             text = answers[question.name]
             exact = score_squad.best(score_squad.exact, question, text, version_2)
             f1 = score_squad.best(score_squad.f1, question, text, version_2)
-            self.rows[index] = QuestionRow(exact, f1, len(question.answers))
+            self.rows[index] = (exact, f1, len(question.answers))
             target = [question.name, question.text, question.context, question.answers]
             self._targets[index] = json.dumps(target).encode()

@@ -28,17 +28,13 @@ from realformer_nmt.tasks import QUESTION_ANSWERING as TASK
 ANSWERS, RECORD = "answers.json", "record.json"
 
 
-class Span(NamedTuple):
+class WindowResult(NamedTuple):
+    """The best span of one window."""
+
     score: float
     first: int  # subword of the context
     last: int
-
-
-class WindowResult(NamedTuple):
-    """Scores of one window."""
-
     none: float  # the score of no answer
-    best: Span
 
 
 class AnswerRecord(StageRecord, frozen=True, kw_only=True):
@@ -119,12 +115,12 @@ def best(logits: Tensor, window: Window, longest: int) -> WindowResult:
     none = float(logits[0].sum())
     starts, ends = logits[window.context : len(window.tokens) - 1].unbind(1)
     if not len(starts):
-        return WindowResult(none, Span(-math.inf, 0, 0))
+        return WindowResult(-math.inf, 0, 0, none)
     spans = starts[:, None] + ends
     allowed = torch.ones_like(spans, dtype=torch.bool).triu().tril(min(longest, len(starts)) - 1)
     score, index = spans.masked_fill(~allowed, -torch.inf).flatten().max(0)
     first, last = divmod(int(index), len(starts))
-    return WindowResult(none, Span(float(score), window.first + first, window.first + last))
+    return WindowResult(float(score), window.first + first, window.first + last, none)
 
 
 def answer_text(
@@ -134,7 +130,7 @@ def answer_text(
 
     No answer has the score of the window where it is least likely, as in BERT's code.
     """
-    span = max(window.best for window in windows)
+    span = max(windows)
     none = min(window.none for window in windows)
     if span.score == -math.inf or (margin is not None and none - span.score > margin):
         return ""

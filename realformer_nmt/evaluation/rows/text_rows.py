@@ -6,7 +6,7 @@ the masked words of a masked model, or the spans that an encoder-decoder fills i
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,15 +15,9 @@ from torch.nn.functional import cross_entropy
 from realformer_nmt.evaluation.rows.row_table import MeasuredRows
 
 
-class SequenceRow(NamedTuple):
-    """Scores of one sequence."""
-
-    loss: float  # bits, summed over its targets
-    right: int
-    targets: int
-
-
 class Sequences(MeasuredRows):
+    """Rows of sequences: bits, summed over the targets; targets predicted; targets."""
+
     unit = "sequences"
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
@@ -38,7 +32,7 @@ class Sequences(MeasuredRows):
         right = logits.argmax(-1).eq(targets)
         for slot, index in enumerate(sample["id"].tolist()):
             mask = sequences == slot
-            self.rows[index] = SequenceRow(float(loss[mask].sum()), int(right[mask].sum()), int(mask.sum()))
+            self.rows[index] = (float(loss[mask].sum()), int(right[mask].sum()), int(mask.sum()))
             positions = torch.stack([is_target[slot].nonzero()[:, 0], targets[mask]])
             self._targets[index] = positions.cpu().numpy().astype("<i8").tobytes()
 
@@ -53,16 +47,11 @@ class Sequences(MeasuredRows):
         return {"accuracy": 100 * right / targets}
 
 
-class SentenceRow(NamedTuple):
-    """Loss, prediction and target of one sentence."""
-
-    loss: float  # bits for a class, squared error for a number
-    prediction: float
-    target: float
-
-
 class Sentences(MeasuredRows):
-    """Rows of sentences; there are none if a sentence has several numbers."""
+    """Rows of sentences: bits of a class or squared error of a number, prediction, target.
+
+    There are none if a sentence has several numbers.
+    """
 
     unit = "sentences"
 
@@ -79,6 +68,6 @@ class Sentences(MeasuredRows):
             prediction = logits.argmax(-1)
             loss = cross_entropy(logits, target, reduction="none") / math.log(2)
         columns = torch.stack([loss.double(), prediction.double(), target.double()], dim=1)
-        for index, row in zip(sample["id"].tolist(), columns.tolist(), strict=True):
-            self.rows[index] = SentenceRow._make(row)
-            self._targets[index] = repr(row[-1]).encode()
+        for index, (error, predicted, true) in zip(sample["id"].tolist(), columns.tolist(), strict=True):
+            self.rows[index] = (error, predicted, true)
+            self._targets[index] = repr(true).encode()

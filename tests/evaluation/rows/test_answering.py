@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from realformer_nmt.evaluation.rows.answer import AnswerRequest
-from realformer_nmt.evaluation.rows.answering import AnswerRecord, Span, WindowResult, answer_text, best
+from realformer_nmt.evaluation.rows.answering import AnswerRecord, WindowResult, answer_text, best
 from realformer_nmt.questions.squad import Question
 from realformer_nmt.questions.windows import Window, split_at_spaces
 
@@ -25,18 +25,14 @@ def test_the_best_span_is_that_of_all(longest: int) -> None:
         spans = [(start, end) for start, end in every if end - start < longest]
         start, end = max(spans, key=lambda span: float(logits[span[0], 0] + logits[span[1], 1]))
         result = best(logits, window, longest)
-        assert result.best[1:] == (start + 16, end + 16)
-        assert result.best.score == pytest.approx(float(logits[start, 0] + logits[end, 1]))
+        assert (result.first, result.last) == (start + 16, end + 16)
+        assert result.score == pytest.approx(float(logits[start, 0] + logits[end, 1]))
         assert result.none == pytest.approx(float(logits[0, 0] + logits[0, 1]))
 
 
 def test_the_answer_is_the_best_of_all_windows_as_it_stands_in_the_context() -> None:
     task = SimpleNamespace(cut=split_at_spaces)
-    windows = [
-        WindowResult(9.0, Span(1.0, 0, 0)),
-        WindowResult(3.0, Span(2.0, 1, 2)),
-        WindowResult(5.0, Span(0.0, 3, 3)),
-    ]
+    windows = [WindowResult(1.0, 0, 0, 9.0), WindowResult(2.0, 1, 2, 3.0), WindowResult(0.0, 3, 3, 5.0)]
     assert answer_text(task, QUESTION, windows, None) == "two,  three"
     assert answer_text(task, QUESTION, windows, 1.0) == "two,  three"  # 3 is no more than 1 above 2
     assert answer_text(task, QUESTION, windows, 0.9) == ""

@@ -11,7 +11,7 @@ from programs import argv
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.evaluation.rows import evaluation_run
 from realformer_nmt.evaluation.rows.evaluate import EvaluateRequest
-from realformer_nmt.evaluation.rows.text_rows import SequenceRow, Sequences
+from realformer_nmt.evaluation.rows.text_rows import Sequences
 from realformer_nmt.evaluation.run_record import RunRecord
 
 
@@ -51,10 +51,7 @@ def test_a_subset_that_is_not_there_is_named(subset: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(("bits", "has"), [(900.0, True), (1500.0, False)])
 def test_a_loss_beyond_all_numbers_has_no_perplexity(bits: float, has: bool, tmp_path: Path) -> None:
     seen = Sequences()
-    seen.rows = {
-        0: SequenceRow(bits, 0, 1),
-        1: SequenceRow(bits + 200, 1, 1),
-    }  # 1,000 bits a target, 1,100 in some samples
+    seen.rows = {0: (bits, 0, 1), 1: (bits + 200, 1, 1)}  # 1,000 bits a target, 1,100 in some samples
     (tmp_path / "rows").touch()
     scores = evaluation_run.with_rows(RunRecord(), seen, "masked_lm", tmp_path / "rows").scores
     assert scores["masked_accuracy"].score == 50
