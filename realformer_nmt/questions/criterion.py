@@ -1,7 +1,8 @@
 """fairseq's `--criterion question_answering`: the loss of an answer's start and end."""
 
 import math
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any
 
 from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import FairseqDataclass
@@ -12,23 +13,7 @@ from torch.nn.functional import cross_entropy
 from realformer_nmt.questions import task as task  # registers itself
 from realformer_nmt.tasks import QUESTION_ANSWERING
 
-
-class SpanSample(TypedDict):
-    """A batch of windows."""
-
-    net_input: dict[str, Tensor]
-    target: Tensor  # B x 2
-    ntokens: int
-
-
-class SpanSums(TypedDict):
-    """The sums of a batch that fairseq logs."""
-
-    loss: Tensor
-    ncorrect: Tensor
-    nsentences: int
-    ntokens: int
-    sample_size: int
+Sums = dict[str, Tensor | int]  # of a batch, by the names that fairseq logs
 
 
 @register_criterion(QUESTION_ANSWERING, dataclass=FairseqDataclass)
@@ -38,25 +23,19 @@ class SpanLoss(FairseqCriterion):
     Accuracy counts the windows whose start and end are both right.
     """
 
-    def forward(self, model: nn.Module, sample: SpanSample, reduce: bool = True) -> tuple[Tensor, int, SpanSums]:
+    def forward(self, model: nn.Module, sample: Mapping[str, Any], reduce: bool = True) -> tuple[Tensor, int, Sums]:
         del reduce  # fairseq asks for the sum everywhere
-        logits, target = model(**sample["net_input"]), sample["target"]
+        logits, target = model(**sample["net_input"]), sample["target"]  # B x T x 2, B x 2
         loss = cross_entropy(logits, target, reduction="sum") / 2
         right = (logits.argmax(1) == target).all(1).sum()
         number = target.size(0)
-        sums: SpanSums = {
-            "loss": loss.data,
-            "ncorrect": right,
-            "nsentences": number,
-            "ntokens": sample["ntokens"],
-            "sample_size": number,
-        }
-        return loss, number, sums
+        sums: Sums = {"loss": loss.data, "ncorrect": right, "nsentences": number, "sample_size": number}
+        return loss, number, {**sums, "ntokens": sample["ntokens"]}
 
     @classmethod
-    def reduce_metrics(cls, logging_outputs: list[SpanSums]) -> None:
+    def reduce_metrics(cls, logging_outputs: list[Sums]) -> None:
         outputs = list(filter(None, logging_outputs))  # of a rank without a batch there are none (ranks.py)
-        number = sum(output["nsentences"] for output in outputs)
+        number = sum(int(output["nsentences"]) for output in outputs)
         loss = sum(float(output["loss"]) for output in outputs)
         right = sum(float(output["ncorrect"]) for output in outputs)
         metrics.log_scalar("loss", loss / number / math.log(2), number, round=3)
