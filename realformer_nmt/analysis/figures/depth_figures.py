@@ -1,5 +1,6 @@
 """Figures of the records of depth.py; a line of the model before training is dashed."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 from realformer_nmt.analysis.analysis_record import DepthFigures, LayerFigures, ShortcutTerms
@@ -82,7 +83,8 @@ def sublayers(models: Mapping[str, DepthFigures], figure: Callable[[ShortcutTerm
         for side, stream in model.checkpoint.stream.items():
             kinds: dict[str, list[float]] = {}
             for sublayer, terms in stream.sublayers.items():
-                kinds.setdefault(sublayer.rpartition(".")[2], []).append(lines.number(figure(terms)))
+                value = figure(terms)  # None, which could not be measured, is a gap in the line
+                kinds.setdefault(sublayer.rpartition(".")[2], []).append(math.nan if value is None else value)
             for kind, values in kinds.items():
                 panels.setdefault(f"{side} {kind}", []).append(Line(name, values))
     return panels

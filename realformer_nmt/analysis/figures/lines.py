@@ -57,8 +57,3 @@ def draw_line(drawing: Drawing, axes: Axes, line: Line, look: Look) -> None:
     )
     listing = ", ".join(f"{value:.3g}" for value in line.values)
     drawing.mark(artist, "line", f"{axes.get_title(loc='left')}, {label}: {listing}")
-
-
-def number(value: float | None) -> float:
-    """Return the value, or NaN for one that could not be measured: a gap in the line."""
-    return math.nan if value is None else value

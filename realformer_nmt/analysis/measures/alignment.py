@@ -70,10 +70,8 @@ class Counts:
         if layer == 1:
             self.sure += len(links.sure)
 
-    def has_links(self) -> bool:
-        """Return whether there is a link to compare: there is none if every sentence was left out."""
-        return bool((self.links + self.sure).any())
-
-    def rate(self) -> Tensor:
-        """Return the alignment error rates, layers x heads."""
-        return 1 - self.hits / (self.links + self.sure).clamp(min=1)
+    def rates(self) -> list[list[float]] | None:
+        """Return the alignment error rates, layers x heads; None without a link, as if every sentence was left out."""
+        links = self.links + self.sure
+        rates: list[list[float]] = (1 - self.hits / links.clamp(min=1)).tolist()
+        return rates if links.any() else None

@@ -1,7 +1,7 @@
 """The gradient of the loss, layer by layer, of a backward pass over a text without dropout."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import torch
 from torch import nn
@@ -23,18 +23,14 @@ def norms(model: nn.Module, text: Text) -> dict[str, GradientNorms]:
         torch.autograd.backward(text.summed_loss(model, batch) / number)
     squared = {side: [squares_by_part(layer) for layer in stack.layers] for side, stack in stacks(model).items()}
     model.zero_grad(set_to_none=True)
+    parts = {side: dict.fromkeys(chain.from_iterable(layers)) for side, layers in squared.items()}  # of any layer
     return {
         side: GradientNorms(
             norm=[sum(squares.values()) ** 0.5 for squares in layers],
-            parts={part: [squares.get(part, 0.0) ** 0.5 for squares in layers] for part in parts_of(layers)},
+            parts={part: [squares.get(part, 0.0) ** 0.5 for squares in layers] for part in parts[side]},
         )
         for side, layers in squared.items()
     }
-
-
-def parts_of(layers: Sequence[Mapping[str, float]]) -> list[str]:
-    """Return the parts that any of the layers trains."""
-    return list(dict.fromkeys(part for squares in layers for part in squares))
 
 
 def squares_by_part(layer: nn.Module) -> dict[str, float]:

@@ -109,8 +109,8 @@ class Heads:
 
     def record(self) -> AttentionFigures:
         chains = {name: chain.record() for name, chain in self.chains.items()}
-        if self.aligned and self.aligned.has_links():
-            chains[CROSS] = replace(chains[CROSS], alignment_error_rate=self.aligned.rate().tolist())
+        if self.aligned:
+            chains[CROSS] = replace(chains[CROSS], alignment_error_rate=self.aligned.rates())
         return AttentionFigures(unit=UNIT, chains=chains)
 
 

@@ -39,4 +39,4 @@ def test_the_rate_by_hand() -> None:
     counts = Counts(1, 2)
     counts.add(1, torch.nn.functional.one_hot(looked, 4).float(), source, target, links)
     # head 1: A n S = {0-0, 1-2}, A n P adds 0-1: 1 - (2 + 3) / (4 + 2); head 2: A = {1-0}: 1 - 0 / (1 + 2)
-    assert counts.rate().tolist() == [pytest.approx([1 - 5 / 6, 1.0])]
+    assert counts.rates() == [pytest.approx([1 - 5 / 6, 1.0])]

@@ -130,7 +130,7 @@ def test_a_sentence_in_which_an_unknown_subword_hides_the_words_is_not_aligned(
     heads.begin(Batch([0, 1], {"encoder": source, "decoder": target}, target))
     heads.see("encoder-decoder", 1, torch.stack([torch.eye(4)[[0, 2, 3]]] * 2)[:, None])
     assert heads.aligned
-    assert heads.aligned.rate().tolist() == [[pytest.approx(rate)]]
+    assert heads.aligned.rates() == [[pytest.approx(rate)]]
 
 
 def test_without_a_sentence_to_align_there_is_no_rate() -> None:
