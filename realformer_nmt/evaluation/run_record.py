@@ -76,10 +76,6 @@ class RunRecord(StageRecord, frozen=True, kw_only=True):
     measures: dict[str, float] | UnsetType = UNSET  # fairseq-validate's means
     targets: str | UnsetType = UNSET  # hash of the targets
 
-    def __post_init__(self) -> None:
-        if isinstance((self.validation or {}).get("nll_loss"), str):
-            raise ValueError("validation.nll_loss is no number")
-
     @property
     def validation_loss(self) -> float | None:
         loss = (self.validation or {}).get("nll_loss")
