@@ -81,8 +81,9 @@ class QuestionAnsweringTask(FairseqTask):
         questions = squad.read(path)
         squad.check_in_place(path, questions)
         windows = self.windows(questions)
-        unknown = self.unknown_share(windows)
-        logger.info(f"{path}: {len(questions):,} questions, {len(windows):,} windows, {unknown:.1%} of tokens unknown")
+        unknown = sum(window.tokens.count(self.dictionary.unk()) for window in windows)
+        share = unknown / sum(len(window.tokens) for window in windows)
+        logger.info(f"{path}: {len(questions):,} questions, {len(windows):,} windows, {share:.1%} of tokens unknown")
         with data_utils.numpy_seed(self.cfg.seed):
             order = np.random.permutation(len(windows))
         self.datasets[split] = SortDataset(dataset(windows, self.dictionary.pad()), [order])
@@ -93,11 +94,6 @@ class QuestionAnsweringTask(FairseqTask):
         if all(window.context + 1 == len(window.tokens) for window in cut):
             raise UserError(f"{self.cfg.data}: no question has a context with a word; {squad.HINT}")
         return cut
-
-    def unknown_share(self, windows: list[Window]) -> float:
-        """Return the share of tokens that the dictionary does not have."""
-        unknown = sum(window.tokens.count(self.dictionary.unk()) for window in windows)
-        return unknown / sum(len(window.tokens) for window in windows)
 
     def max_positions(self) -> int:
         return int(self.cfg.tokens_per_sample)

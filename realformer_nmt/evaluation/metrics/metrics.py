@@ -82,8 +82,3 @@ def check_source(source: Lines, hypotheses: Lines) -> None:
 def split_compounds(lines: Lines) -> list[str]:
     """Turn `a-b` into `a ##AT##-##AT## b`, as in Vaswani et al.'s and Ott et al.'s evaluation."""
     return [HYPHEN.sub(r"\1 ##AT##-##AT## \2", line) for line in lines]
-
-
-def has_split_compounds(hypotheses: Lines, reference: Lines) -> bool:
-    """Tell whether a compound is split already: A @-@ B."""
-    return any("@-@" in line for line in (*hypotheses, *reference))

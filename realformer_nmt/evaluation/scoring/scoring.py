@@ -46,8 +46,7 @@ TRAINER = "`realformer-nmt train` writes it"
 def run(request: ScoreRequest) -> int:
     if request.comet:
         extras.check(model_files.EXTRA)
-    translation = translation_record.read(request.translation)
-    stage = stage_of_translation(request, translation)
+    stage, translation = stage_of(request), translation_record.read(request.translation)
     if not (request.training or request.fresh):
         check_no_training(stage)
     if stage.is_up_to_date(request.fresh):
@@ -106,10 +105,7 @@ def check_no_training(stage: Stage) -> None:
 
 
 def stage_of(request: ScoreRequest) -> Stage:
-    return stage_of_translation(request, translation_record.read(request.translation))
-
-
-def stage_of_translation(request: ScoreRequest, translation: TranslationRecord) -> Stage:
+    translation = translation_record.read(request.translation)
     model = model_files.find(request.comet) if request.comet else None
     settings: dict[str, object] = {"compound_split": False}  # an option of versions before, which records name
     settings |= {"bootstrap": request.bootstrap, "seed": request.seed}
@@ -182,7 +178,7 @@ def tokenised_texts(hyphens: str | None, hypotheses: list[str], reference: list[
     """Return the words, and with compounds split if all are whole: splitting others would inflate the score."""
     names = {"aggressive": "Moses -a, as the model wrote it", "plain": "Moses, as the model wrote it"}
     words = ScoredTexts(names.get(hyphens or "", "words of the data-bin"), hypotheses, reference)
-    if hyphens != "plain" or metrics.has_split_compounds(hypotheses, reference):
+    if hyphens != "plain" or any("@-@" in line for line in (*hypotheses, *reference)):
         return {metric_table.WORDS: words}
     split = ScoredTexts(
         f"{words.name}, compounds split", metrics.split_compounds(hypotheses), metrics.split_compounds(reference)
