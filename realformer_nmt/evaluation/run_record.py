@@ -43,9 +43,6 @@ class RecordedFile(Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-Models = Annotated[list[ModelRecord], Meta(min_length=1)]
-
-
 class RunRecord(StageRecord, frozen=True, kw_only=True):
     """Record of a tested model: of `score` with its translation and training, or of `evaluate` with its measures."""
 
@@ -55,7 +52,7 @@ class RunRecord(StageRecord, frozen=True, kw_only=True):
     unit: Text | UnsetType = UNSET  # that is counted, where it is not lines
     scores: dict[str, Score] = field(default_factory=dict)
     published: list[PublishedFigure] | UnsetType | None = UNSET
-    models: Models = field(default_factory=list)
+    models: Annotated[list[ModelRecord], Meta(min_length=1)] = field(default_factory=list)
     training: TrainRecord | UnsetType | None = UNSET
     training_checked: bool | UnsetType | None = UNSET  # whether hashes show that the model is of the training
     translation: TranslationRecord | UnsetType = UNSET

@@ -25,10 +25,11 @@ from fairseq.tasks import FairseqTask, register_task
 from omegaconf import II, MISSING
 
 from realformer_nmt.common.errors import OptionError, UserError
+from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.questions import squad
 from realformer_nmt.questions.squad import Question
-from realformer_nmt.questions.windows import Window, cut_of, fingerprint, windows
+from realformer_nmt.questions.windows import MODEL, Window, cut_of, windows
 from realformer_nmt.single_stack.masked_model import MaskedModel
 from realformer_nmt.tasks import QUESTION_ANSWERING
 
@@ -58,7 +59,8 @@ class QuestionAnsweringTask(FairseqTask):
             if (value := getattr(cfg, name)) < least:
                 raise OptionError(f"--{name.replace('_', '-')} {value} is not possible: pass {least} or more")
         self.dictionary, self.cut = dictionary, cut_of(Path(cfg.data))
-        self.subwords = fingerprint(Path(cfg.data))
+        model = Path(cfg.data) / MODEL
+        self.subwords = sha256(model) if model.exists() else "white space"
 
     @classmethod
     def setup_task(cls, cfg: QuestionAnsweringConfig, **_: Any) -> "QuestionAnsweringTask":

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairseq.data import Dictionary
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.data_bins.file_checks import check_prepared
 from realformer_nmt.questions.squad import Question
 
@@ -58,12 +57,6 @@ def cut_of(folder: Path) -> Cut:
     except (OSError, RuntimeError) as error:
         raise UserError(f"{path} is no model of sentencepiece's: give that of the masked model's text") from error
     return sentencepieces(model)
-
-
-def fingerprint(folder: Path) -> str:
-    """Return the hash of the model that cuts a folder's texts."""
-    path = folder / MODEL
-    return sha256(path) if path.exists() else "white space"
 
 
 def split_at_spaces(text: str) -> Subwords:

@@ -10,11 +10,10 @@ from realformer_nmt.figures.drawing import Axes, Drawing, styled
 COLUMNS, SIZE, EDGE = 4, 1.5, 0.55  # inches: a picture, and the margin around all of them
 WORD, LETTER, LEAST = 0.13, 0.06, 0.9  # inches: a row or column of attention, a letter, a picture's least side
 MOST = 40  # inches of all pictures side by side: 8,000 pixels of a PNG
-Matrix = Sequence[Sequence[float]]
 
 
 @styled()
-def draw(title: str, pictures: Mapping[str, Matrix]) -> Drawing:
+def draw(title: str, pictures: Mapping[str, Sequence[Sequence[float]]]) -> Drawing:
     """Draw matrices of layers x layers, with the first layer on the left and at the bottom."""
     columns = min(COLUMNS, len(pictures))
     rows = math.ceil(len(pictures) / columns)

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from transformers import XLMRobertaConfig, XLMRobertaModel
 
 from realformer_nmt.common.errors import UserError
@@ -62,11 +63,9 @@ class CometModel(nn.Module):
 
     def pad(self, sentences: Sequence[Ids]) -> tuple[Tensor, Tensor]:
         """Return n x T tokens and the mask of those that are no padding."""
-        lengths, device = torch.tensor([len(ids) for ids in sentences]), next(self.parameters()).device
-        longest = int(lengths.max())
-        ids = torch.tensor([[*ids, *[self.padding] * (longest - len(ids))] for ids in sentences])
-        mask = torch.arange(ids.shape[1]) < lengths.unsqueeze(1)
-        return ids.to(device), mask.to(device)
+        ids, device = [torch.tensor(tokens) for tokens in sentences], next(self.parameters()).device
+        mask = pad_sequence([torch.ones_like(tokens, dtype=torch.bool) for tokens in ids], batch_first=True)
+        return pad_sequence(ids, True, self.padding).to(device), mask.to(device)
 
     def estimate(self, vectors: Tensor) -> Tensor:
         score: Tensor = self.estimator["ff"](vectors).view(-1)

@@ -32,7 +32,7 @@ from realformer_nmt.tasks import task_named
 
 DATA = (".idx", ".bin", ".txt", ".label")  # not records of measurements that lie beside them
 PERPLEXITY = "ppl"  # as fairseq calls it
-OF_BATCHES = ("wpb", "bsz")  # words and sentences per batch
+EXCLUDED = ("_", "wpb", "bsz")  # parts of other figures, words and sentences per batch
 ROWS = ".sequences.tsv"  # beside the record
 SAMPLES, SEED = 1000, 12345  # of the bootstrap, the defaults of `score`
 
@@ -157,10 +157,9 @@ def rows_of(task: str) -> MeasuredRows | None:
 
 
 def means(meters: list[Any]) -> dict[str, float]:
-    """Return the means of fairseq's stored meters; one whose name begins with _ is a part of another."""
-    excluded = ("_", *OF_BATCHES)
+    """Return the means of fairseq's stored meters."""
     values = {}
     for _, name, kind, meter in meters:
-        if kind == "AverageMeter" and not name.startswith(excluded) and meter["count"]:
+        if kind == "AverageMeter" and not name.startswith(EXCLUDED) and meter["count"]:
             values[name] = float(meter["sum"] / meter["count"])
     return values
