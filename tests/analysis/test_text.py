@@ -50,11 +50,6 @@ def test_sentences_without_room_are_left_out(toy_corpus: Path) -> None:
         everything.within((2, 2))
 
 
-def test_no_such_subset(toy_corpus: Path) -> None:
-    with pytest.raises(UserError, match="holds no subset dev"):
-        text.read(toy_corpus, "dev", 10)
-
-
 def test_texts_of_different_lengths_are_refused(toy_corpus: Path, tmp_path: Path) -> None:
     data = Path(shutil.copytree(toy_corpus, tmp_path / "data"))
     for ending in ("bin", "idx"):

@@ -12,11 +12,8 @@ def test_holms_correction_by_hand() -> None:
     assert holm([0.04]) == [0.04]
 
 
-def test_the_smallest_p_is_shown_as_a_bound() -> None:
+def test_the_smallest_p_is_shown_as_a_bound_and_none_as_0() -> None:
     assert (shown(1 / 10_001, True), shown(1 / 101, True), shown(0.0315, False)) == ("< 0.0001", "< 0.0100", "0.0315")
-
-
-def test_no_p_is_shown_as_0() -> None:
     assert (shown(2 / 100_001, False), shown(0.6e-4, False)) == ("< 0.0001", "0.0001")
 
 

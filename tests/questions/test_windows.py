@@ -3,7 +3,6 @@
 import io
 import itertools
 import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,10 +113,9 @@ def dictionary() -> Dictionary:
 
 
 def of(dictionary: Dictionary, query: Question, length: int) -> list[tuple[str, tuple[int, int]]]:
-    cut: Callable[[str], Subwords] = split_at_spaces
     return [
         (" ".join(dictionary[token] for token in window.tokens), window.span)
-        for window in windows([query], cut, dictionary, length, 2)
+        for window in windows([query], split_at_spaces, dictionary, length, 2)
     ]
 
 

@@ -43,9 +43,13 @@ def batch(sentences: list[tuple[list[int], list[int]]]) -> Batch:
     return collate(list(range(len(sentences))), *sides, dictionary("abcdefghi,"))
 
 
-def measured(model: TranslationModel, batches: list[Batch], links: list[Links] | None = None) -> Heads:
-    words = dictionary("abcdefghi,")
-    heads = Heads(dict.fromkeys(hooks.CHAINS, (2, 2)), TokenClasses((words, words), torch.device("cpu")), links)
+def heads_of(words: Dictionary, layers: int, heads: int, links: list[Links] | None = None) -> Heads:
+    classes = TokenClasses((words, words), torch.device("cpu"))
+    return Heads(dict.fromkeys(hooks.CHAINS, (layers, heads)), classes, links)
+
+
+def measured(model: TranslationModel, batches: list[Batch]) -> Heads:
+    heads = heads_of(dictionary("abcdefghi,"), 2, 2)
     with torch.no_grad(), hooks.attention(model, heads.see):
         for each in batches:
             heads.begin(each)
@@ -95,8 +99,7 @@ def test_where_heads_look() -> None:
     """Head 1 at the word before, head 2 at the comma, of two sentences, one shorter."""
     source = torch.tensor([[4, COMMA, 5, EOS], [COMMA, 6, EOS, PAD]])
     two_sentences = Batch([0, 1], {"encoder": source, "decoder": source}, source)
-    words = dictionary("abcdefghi,")
-    heads = Heads(dict.fromkeys(hooks.CHAINS, (1, 2)), TokenClasses((words, words), torch.device("cpu")), None)
+    heads = heads_of(dictionary("abcdefghi,"), 1, 2)
     heads.begin(two_sentences)
     before = torch.stack([torch.eye(4)[[1, 0, 1, 2]]] * 2)  # the first word has none before it, and looks behind
     comma = torch.stack([torch.eye(4)[[1, 1, 1, 1]], torch.eye(4)[[0, 0, 0, 0]]])
@@ -125,8 +128,7 @@ def test_a_sentence_in_which_an_unknown_subword_hides_the_words_is_not_aligned(
     target = torch.tensor([[third, third, EOS]] * 2)
     perfect = frozenset({(0, 0), (last_word, 1)})
     links = [Links(perfect, perfect), Links(frozenset(), frozenset())]
-    classes = TokenClasses((words, words), torch.device("cpu"))
-    heads = Heads(dict.fromkeys(hooks.CHAINS, (1, 1)), classes, links)
+    heads = heads_of(words, 1, 1, links)
     heads.begin(Batch([0, 1], {"encoder": source, "decoder": target}, target))
     heads.see("encoder-decoder", 1, torch.stack([torch.eye(4)[[0, 2, 3]]] * 2)[:, None])
     assert heads.aligned
@@ -139,7 +141,7 @@ def test_without_a_sentence_to_align_there_is_no_rate() -> None:
     first, last = words.add_symbol("ab@@"), words.add_symbol("c")
     source, target = torch.tensor([[first, words.unk(), last, EOS]]), torch.tensor([[last, last, EOS]])
     links = [Links(frozenset({(0, 0)}), frozenset({(0, 0)}))]
-    heads = Heads(dict.fromkeys(hooks.CHAINS, (2, 1)), TokenClasses((words, words), torch.device("cpu")), links)
+    heads = heads_of(words, 2, 1, links)
     heads.begin(Batch([0], {"encoder": source, "decoder": target}, target))
     for chain, rows, columns in (("encoder", 4, 4), ("decoder", 3, 3), ("encoder-decoder", 3, 4)):
         for layer in (1, 2):

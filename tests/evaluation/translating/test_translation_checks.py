@@ -12,29 +12,24 @@ from realformer_nmt.evaluation.translating import translation_checks
 from realformer_nmt.evaluation.translating.translate import TranslateRequest
 
 
-def test_a_translation_has_room_for_a_token() -> None:
-    words = ["a.pt", "--output", "out", "--max-len-b", "0"]
-    translation_checks.check_possible(argv.read(TranslateRequest, *words, "--max-len-a", "1"))
-    with pytest.raises(UserError, match=r"max_len_a=0\.0, max_len_b=0: allowed is 1 token or more"):
-        translation_checks.check_possible(argv.read(TranslateRequest, *words))
-
-
-def test_a_path_that_fairseq_would_split_is_refused() -> None:
-    with pytest.raises(UserError, match=r"runs/10:30/a\.pt: fairseq splits paths at :: rename the folder"):
-        translation_checks.check_possible(argv.read(TranslateRequest, "runs/10:30/a.pt", "--output", "out"))
-
-
-def test_one_model_alone_is_validated() -> None:
-    with pytest.raises(UserError, match="--validate is for one model: give one checkpoint"):
-        translation_checks.check_possible(argv.read(TranslateRequest, "a.pt", "b.pt", "--output", "out", "--validate"))
-
-
-def test_jobs_do_not_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("words", "mended", "message"),
+    [
+        (
+            "a.pt --max-len-b 0",
+            "a.pt --max-len-b 0 --max-len-a 1",
+            r"max_len_a=0\.0, max_len_b=0: allowed is 1 token or",
+        ),
+        ("10:30/a.pt", "1030/a.pt", r"10:30/a\.pt: fairseq splits paths at :: rename the folder"),
+        ("a.pt b.pt --validate", "a.pt --validate", "--validate is for one model: give one checkpoint"),
+        ("a.pt --jobs 2", "a.pt --jobs 2 --cpu", "--jobs 2 share the cores of a CPU"),
+    ],
+)
+def test_what_is_not_possible_is_named(words: str, mended: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    words = ["a.pt", "--output", "out", "--jobs", "2"]
-    translation_checks.check_possible(argv.read(TranslateRequest, *words, "--cpu"))
-    with pytest.raises(UserError, match="--jobs 2 share the cores of a CPU"):
-        translation_checks.check_possible(argv.read(TranslateRequest, *words))
+    translation_checks.check_possible(argv.read(TranslateRequest, *mended.split(), "--output", "out"))
+    with pytest.raises(UserError, match=message):
+        translation_checks.check_possible(argv.read(TranslateRequest, *words.split(), "--output", "out"))
 
 
 def test_a_model_of_fairseqs_own_has_no_other_precision(toy_corpus: Path, tmp_path: Path) -> None:
