@@ -5,6 +5,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,10 @@ def test_a_machine_of_another_rank_than_0_expects_no_checkpoint(
 ) -> None:
     monkeypatch.setattr(training_run, "runnable", lambda _: [sys.executable, "-c", ""])
     stage = Stage("train", tmp_path / "train.json", {}, {}, lasting=False)
-    machines = Machines(0, nodes=2, node_rank=1)
-    assert Training(stage, TrainRecord(), machines, fresh=False).run([]) == 0
+    training = Training(stage, TrainRecord(), Machines(0, nodes=2, node_rank=1), fresh=False)
+    assert training.run([]) == 0
+    with ThreadPoolExecutor(1) as pool:  # a thread cannot handle signals
+        assert pool.submit(training.run, []).result() == 0
 
 
 def test_two_processes_of_torchrun_make_the_same_step_and_begin_alike(

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import signal
 import subprocess
+import threading
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -101,7 +102,8 @@ class Training:
         def end(number: int, _: FrameType | None) -> None:
             process.send_signal(number)
 
-        handlers = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        signals = (signal.SIGTERM, signal.SIGINT) if threading.current_thread() is threading.main_thread() else ()
+        handlers = {number: signal.signal(number, end) for number in signals}
         try:
             status: int | None = None
             while status is None:
