@@ -5,6 +5,7 @@ from pathlib import Path
 from realformer_nmt.checkpoints import belongs
 from realformer_nmt.checkpoints.run_files import AVERAGE, CHECKPOINTS, LAST, RECORD
 from realformer_nmt.common.errors import UserError
+from realformer_nmt.common.files.safe_names import path_option
 
 IN_A_RUN = (AVERAGE, f"{CHECKPOINTS}/{LAST}", LAST)  # the first that is there
 
@@ -26,7 +27,7 @@ def checkpoint(path: Path) -> Path:
 
 def parse_checkpoint(argument: str) -> Path:
     """Return the checkpoint for an argument of the command line: a file, or a run's folder."""
-    return checkpoint(Path(argument))
+    return checkpoint(path_option(argument))
 
 
 def trained_on(path: Path) -> Path:

@@ -1,5 +1,6 @@
 """Checkpoints and the records of trainings, their own and others': shown to belong, refused, or neither."""
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,12 @@ def make_run(folder: Path, sha256: str) -> Path:
     return folder
 
 
-def test_a_run_of_its_own_files_has_its_average(tmp_path: Path) -> None:
+def test_a_run_of_its_own_files_has_its_average(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_run(tmp_path / "run", "a")
+    monkeypatch.chdir(folder)
+    assert model_in_run.parse_checkpoint(".") == Path("average.pt")
+    with pytest.raises(ArgumentTypeError, match="'' names no file and no folder"):
+        model_in_run.parse_checkpoint("")
     assert model_in_run.checkpoint(folder) == folder / "average.pt"
     assert model_in_run.checkpoint(folder / "average.pt") == folder / "average.pt"
 
