@@ -92,10 +92,9 @@ def written(each: "Field[Any]", value: Any, with_default: bool = False) -> Itera
     spec, flag = spec_of(each), flag_of(each)
     if value in (None, ()) or (value == each.default and not with_default):
         return
-    if spec.last:
-        yield from ("--", *map(str, value))
-    elif spec.positional:
-        yield from map(str, value if isinstance(value, tuple) else [value])
+    if spec.last or spec.positional:
+        words = map(str, value if isinstance(value, tuple) else [value])
+        yield from ("--", *words) if spec.last else words
     elif isinstance(value, bool):
         yield flag if value else f"--no-{each.name.replace('_', '-')}"
     elif not isinstance(value, tuple):

@@ -80,6 +80,7 @@ def test_words_after_the_dashes_are_another_commands() -> None:
     request = SailRequest(where="north", flags=("--dropout", "0.3", "-x"))
     assert request.argv() == ["--where", "north", "--", "--dropout", "0.3", "-x"]
     assert read_sail(*request.argv()) == request
+    assert SailRequest.of(where="north", flags="--fast") == replace(request, flags=("--fast",))
 
 
 def test_argv_leaves_out_what_is_a_default() -> None:
