@@ -87,10 +87,10 @@ def as_tuple(value: Any) -> Any:
     return tuple(map(as_tuple, value)) if isinstance(value, list | tuple) else value
 
 
-def written(each: "Field[Any]", value: Any, with_default: bool = False) -> Iterator[str]:
-    """Yield a field's part of argv; nothing for its default value, unless asked for."""
+def written(each: "Field[Any]", value: Any) -> Iterator[str]:
+    """Yield a field's part of argv; nothing for its default value."""
     spec, flag = spec_of(each), flag_of(each)
-    if value in (None, ()) or (value == each.default and not with_default):
+    if value in (None, (), each.default):
         return
     if spec.last or spec.positional:
         words = map(str, value if isinstance(value, tuple) else [value])
