@@ -182,8 +182,9 @@ def read(file: Path, dependents: tuple[Path, ...] = ()) -> list[Table]:
         raise UserError(f"{file} names itself as base: name another, of {', '.join(shipped())}")
     table = read_toml(file, f"shipped are {', '.join(shipped())}")
     base = table.pop("base", None)
-    if base is None or base == file.stem:
+    if base is None:
         return [table]
-    beside = file.parent / f"{constructed('base', safe_names.plain, build(str, base, 'base'))}.toml"
-    inherited = read(beside if beside.is_file() else FOLDER / f"{base}.toml", (*dependents, file.resolve()))
+    beside = file.with_name(f"{constructed('base', safe_names.plain, build(str, base, 'base'))}.toml")
+    is_other = beside.is_file() and not beside.samefile(file)
+    inherited = read(beside if is_other else FOLDER / beside.name, (*dependents, file.resolve()))
     return [*({key: each[key] for key in each if key not in ORIGIN} for each in inherited), table]

@@ -81,6 +81,7 @@ def test_a_file_of_ones_own_says_only_what_differs(tmp_path: Path) -> None:
     file.write_text('base = "realformer"\nlenpen = 1.1\n[train]\nlr = 3e-4\n[corpora.wmt14_en_fr]\nbeam = 7\n')
     mine = load(str(file), "wmt14_en_fr", "60-12")
     assert (mine.lenpen, mine.train["lr"], mine.beam, mine.tokens_a_step) == (1.1, 3e-4, 7, 1_280_000)
+    file = tmp_path / "realformer.toml"
     file.write_text('base = "realformer"\nprecision = "int8"\n')
     assert load(str(file), "wmt14_en_fr").decoding == [*base.decoding, "--precision", "int8"]
 
