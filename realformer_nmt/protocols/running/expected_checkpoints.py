@@ -39,7 +39,9 @@ def best(cfg: Any, length: Length) -> int:
     if cfg.dataset.disable_validation:
         return 0
     inside = length.rest > 0 and _ends_by_updates(cfg, length)
-    validations: int = length.epochs // cfg.dataset.validate_interval + inside
+    interval = cfg.checkpoint.save_interval_updates  # where fairseq validates, too
+    within = length.updates // interval if interval > 0 else 0
+    validations: int = length.epochs // cfg.dataset.validate_interval + inside + within
     return min(validations, int(cfg.checkpoint.keep_best_checkpoints))
 
 
