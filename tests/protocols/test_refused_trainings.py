@@ -43,14 +43,14 @@ def test_a_run_does_not_begin_from_itself(tmp_path: Path, capsys: Any, toy_corpu
     assert model.exists()
 
 
-def test_embeddings_are_carried_over_from_a_run_alone(tmp_path: Path, capsys: Any, toy_corpus: Path) -> None:
+def test_embeddings_are_carried_over_from_a_run_alone(tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "first.pt").touch()
     begun = ["--from", tmp_path / "first.pt", "--carry-embeddings", tmp_path / "old"]
     options = flags(dry_run(capsys, *train_options(tmp_path, *begun)))
     assert [options[name] for name in ("finetune-from-model", "carry-embeddings")] == [
         str(word) for word in begun[1::2]
     ]
-    assert main(["train", *train_options(tmp_path, "--gpus", 0, *begun[2:], data=toy_corpus)]) == 1
+    assert main(["train", *train_options(tmp_path, *begun[2:]), "--dry-run"]) == 1
     assert f"--carry-embeddings {tmp_path / 'old'} needs --from RUN" in capsys.readouterr().err
 
 

@@ -31,10 +31,10 @@ from realformer_nmt.protocols.train import TrainRequest
 
 def run(request: TrainRequest) -> int:
     check_corpus(request)
+    check_beginning(request)
     if request.dry_run:
         print_command(request)
         return 0
-    check_beginning(request)
     run_folder.check_folder(request.folder)
     planned = PlannedTraining(request)
     cfg, machines = planned.cfg, planned.machines
