@@ -27,16 +27,12 @@ if TYPE_CHECKING:
     from realformer_nmt.serving.translator import load
 else:
 
-    def load(*models: object, **options: object) -> object:
-        """Return a trained model that translates raw text; see serving/translator.py."""
-        translator = importlib.import_module("realformer_nmt.serving.translator")  # brings torch and fairseq
-        return translator.load(*models, **options)
-
     def __getattr__(name: str) -> object:
-        """Return a command as a function; python_api.py is imported when the first one is used."""
+        """Return `load`, or a command as a function; its module is imported when it is used."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module("realformer_nmt.python_api"), name)
+        module = "serving.translator" if name == "load" else "python_api"  # the first brings torch and fairseq
+        return getattr(importlib.import_module(f"{__name__}.{module}"), name)
 
 
 __version__ = VERSION
