@@ -32,20 +32,15 @@ def add_family(
     """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm, heads)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
-    check_parts(name, added[name])
+    try:  # a part of yours must be in its table before its family is added
+        config.validate(model.read_options(config.TranslationConfig, SimpleNamespace(**added[name])))
+    except UserError as error:
+        raise OptionError(f"add_family({name!r}): {error}") from error
     _register(added, one_sided)
     presets.FAMILIES[name] = added[name]
     presets.PRESETS.update(added)
     for kind, archs in one_sided.items():
         presets.ONE_SIDE_PRESETS[kind].update(archs)
-
-
-def check_parts(name: str, preset: presets.Preset) -> None:
-    """Raise if no model has these parts; a part of yours must be in its table before its family is added."""
-    try:
-        config.validate(model.read_options(config.TranslationConfig, SimpleNamespace(**preset)))
-    except UserError as error:
-        raise OptionError(f"add_family({name!r}): {error}") from error
 
 
 def _register(added: dict[str, presets.Preset], one_sided: dict[str, dict[str, presets.Preset]]) -> None:

@@ -106,7 +106,11 @@ def _run(tokens: Sequence[str]) -> int:
         standard_streams.say(top.format_help())
         return 2
     _refuse_pipes(args)
-    return _start(called[0], args)
+    (row,) = called
+    extras.check(row.extra)
+    if row.in_fairseq:
+        register(row.name)
+    return request_of(row).from_args(args).run()
 
 
 def parser(names: Collection[str]) -> argparse.ArgumentParser:
@@ -121,13 +125,6 @@ def parser(names: Collection[str]) -> argparse.ArgumentParser:
             _add_debug(subparser, default=argparse.SUPPRESS)  # allows `--debug NAME` and `NAME --debug`
             request_of(row).add_arguments(subparser)
     return top
-
-
-def _start(row: Subcommand, args: argparse.Namespace) -> int:
-    extras.check(row.extra)
-    if row.in_fairseq:
-        register(row.name)
-    return request_of(row).from_args(args).run()
 
 
 def import_user_dir(name: str, folder: Path | None) -> None:

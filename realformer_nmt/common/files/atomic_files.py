@@ -41,7 +41,8 @@ def completed_folder(path: Path) -> Iterator[Path]:
     with writing(path), locked_part(path, Path.mkdir) as part:
         yield part
         for entry in (*part.rglob("*"), part):
-            _sync(entry)
+            with opened(entry) as descriptor:
+                os.fsync(descriptor)
         part.rename(path)
 
 
@@ -90,11 +91,6 @@ def remove(entry: Path) -> None:
     shutil.rmtree(entry, ignore_errors=True)  # which ignores a file
     with contextlib.suppress(OSError):
         entry.unlink()
-
-
-def _sync(entry: Path) -> None:
-    with opened(entry) as descriptor:
-        os.fsync(descriptor)
 
 
 def open_no_link(path: str | Path, flags: int) -> int:
