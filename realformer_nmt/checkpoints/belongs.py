@@ -21,15 +21,10 @@ def unlisted(checkpoints: Iterable[SourceCheckpoint], training: TrainRecord) -> 
     return names
 
 
-def strangers(checkpoints: Iterable[SourceCheckpoint], training: TrainRecord) -> list[str]:
-    """Return the checkpoints of another training: a training lists all of its own once it is complete."""
-    return unlisted(checkpoints, training) if training.checkpoints and training.is_complete else []
-
-
 def check(path: Path, checkpoints: Iterable[SourceCheckpoint], file: Path, training: TrainRecord, hint: str) -> None:
     """Refuse a file that was made from checkpoints of another training than the one that `file` records."""
-    names = strangers(checkpoints, training)
-    if names:
+    is_listed = training.checkpoints and training.is_complete  # a training lists all of its own at its end
+    if is_listed and (names := unlisted(checkpoints, training)):
         raise UserError(
             f"{path} is of another training than {file}: {', '.join(names)} is none of the checkpoints listed there; "
             f"{hint}"

@@ -30,14 +30,17 @@ EXTRAS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
 def test_hashes_lead_to_the_training(extra: dict[str, Any]) -> None:
     """A training may have other checkpoints than those it lists before its end, or where it lists none."""
-    models = origins.sources(Path("model.pt"), {"extra_state": extra})
+    path, record = Path("model.pt"), Path("train.json")
+    models = origins.sources(path, {"extra_state": extra})
     whole = TrainRecord(checkpoints={"a": "a.pt", "b": "b.pt"}, complete=True)
-    assert belongs.unlisted(models, whole) == belongs.strangers(models, whole) == []
+    assert belongs.unlisted(models, whole) == []
     other = replace(whole, checkpoints={"a": "a.pt"})
-    assert belongs.unlisted(models, other) == belongs.strangers(models, other) == ["b.pt"]
     begun, bare = replace(other, complete=False), replace(other, checkpoints={})
-    assert belongs.unlisted(models, begun) == ["b.pt"]
-    assert belongs.strangers(models, begun) == belongs.strangers(models, bare) == []
+    assert belongs.unlisted(models, other) == belongs.unlisted(models, begun) == ["b.pt"]
+    for training in (whole, begun, bare):
+        belongs.check(path, models, record, training, "")
+    with pytest.raises(UserError, match=r"model\.pt is of another training than train\.json: b\.pt is none"):
+        belongs.check(path, models, record, other, "")
 
 
 def make_run(folder: Path, sha256: str) -> Path:
