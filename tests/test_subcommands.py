@@ -145,9 +145,7 @@ def test_a_reader_that_left_is_no_traceback() -> None:
         text=True,
     )
     os.close(writer)
-    assert ended.returncode == 1
-    assert "Traceback" not in ended.stderr
-    assert "BrokenPipe" not in ended.stderr
+    assert (ended.returncode, ended.stderr) == (1, "")
 
 
 # What their --help does import: a fifth of a second

@@ -35,11 +35,3 @@ def test_a_full_disk_is_said_once() -> None:
     with Path("/dev/full").open("w") as full:
         done = run(f"{PRINT}say('no space')", stdout=full, stderr=subprocess.PIPE, capture_output=False)
     assert (done.returncode, done.stderr) == (0, b"no space\n")
-
-
-def test_a_reader_that_left_is_no_second_error() -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = run(f"{PRINT}drop_unwritable_output()", stdout=writer, stderr=subprocess.PIPE, capture_output=False)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (0, b"")
