@@ -3,6 +3,7 @@
 import functools
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from programs import argv
@@ -10,20 +11,20 @@ from programs import argv
 from realformer_nmt.common.stages.provenance import differences, made_from
 from realformer_nmt.common.user_dir import PACKAGE
 from realformer_nmt.data_bins import subsets
-from realformer_nmt.protocols import fairseq_command, settings
-from realformer_nmt.protocols.command import Machines
-from realformer_nmt.protocols.running import updates
+from realformer_nmt.protocols import settings
+from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.train import TrainRequest
 
 BASE = ["--arch", "realformer", "--layers", "1", "--protocol", "small", "--gpus", "0", "--max-tokens", "500"]
 BASE += ["--tokens-a-step", "1000"]
 
 
-def compute(data: Path, *options: str, ranks: int = 1, precision: str = "fp32") -> dict[str, object]:
-    request = argv.read(TrainRequest, "--data", data, "--folder", "run", *BASE, *options)
-    prepared = fairseq_command.preparation(request)
-    words = fairseq_command.compose(request, fairseq_command.load_protocol(request, prepared), Machines(0), prepared)
-    return settings.settings(updates.parse(words), ranks, precision)
+def parse(data: Path, *options: str) -> Any:
+    return PlannedTraining(argv.read(TrainRequest, "--data", data, "--folder", "run", *BASE, *options)).cfg
+
+
+def compute(data: Path, *options: str, ranks: int = 1) -> dict[str, object]:
+    return settings.settings(parse(data, *options), ranks, "fp32")
 
 
 @functools.cache
@@ -80,12 +81,7 @@ def test_inputs_are_the_data_and_what_the_training_begins_from(
     toy_corpus: Path, tmp_path: Path, options: list[str]
 ) -> None:
     (tmp_path / "average.pt").touch()
-    words = [word.replace("RUN", str(tmp_path)) for word in options]
-    request = argv.read(TrainRequest, "--data", toy_corpus, "--folder", "run", *BASE, *words)
-    prepared = fairseq_command.preparation(request)
-    cfg = updates.parse(
-        fairseq_command.compose(request, fairseq_command.load_protocol(request, prepared), Machines(0), prepared)
-    )
+    cfg = parse(toy_corpus, *(word.replace("RUN", str(tmp_path)) for word in options))
     names = {path.name for path in toy_corpus.iterdir() if path.name.startswith(("train.", "valid.", "dict."))}
     assert set(settings.inputs(cfg)) == {*names, "average.pt"}
     assert len(names) == 10
