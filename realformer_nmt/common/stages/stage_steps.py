@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
-from realformer_nmt.common.files.atomic_files import completed_folder
+from realformer_nmt.common.files.atomic_files import completed_folder, writing
 from realformer_nmt.common.files.records import Origin, StageRecord, StepRecord
 from realformer_nmt.common.stages.stage import Stage
 
@@ -47,7 +47,8 @@ class SteppedStage(Stage):
     def start(self) -> Origin:
         """Return the origin of all steps; refuse a folder where a step is done with other settings or files."""
         for path in self.inputs.values():
-            check_readable(path)
+            with writing(path), path.open("rb") as file:  # which names an input that cannot be read
+                file.read(1)
         has_done_step = any(file != self.record for file in self.record.parent.glob("*.json"))
         status = self.status()
         if has_done_step or status.record is None:  # another program's settings.json has no record
@@ -110,11 +111,3 @@ class SteppedStage(Stage):
         for folder in sorted({folder for path in paths for folder in path.parents[:-1]}, reverse=True):
             with contextlib.suppress(OSError):
                 (self.folder / folder).rmdir()
-
-
-def check_readable(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            file.read(1)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from error
