@@ -128,7 +128,10 @@ class PickleMachine:
         if isinstance(target, Call):
             target.items += pairs
         elif type(target) is dict:
-            target.update(zip(map(checked_key, pairs[::2]), pairs[1::2], strict=True))
+            for key in pairs[::2]:
+                if type(key) not in (str, int):
+                    raise PickleError(f"a key is neither text nor a whole number but a {type(key).__name__}")
+            target.update(zip(pairs[::2], pairs[1::2], strict=True))
         else:
             raise PickleError("it sets a key of a value that is not a table")
 
@@ -149,14 +152,6 @@ class PickleMachine:
         if type(self.stack[-1]) is not list:
             raise PickleError("it appends to a value that is not a list")
         self.stack[-1].extend(items)
-
-
-def checked_key(value: Any) -> str | int:
-    """Return a key of a table; refuse any but text and whole numbers."""
-    if type(value) not in (str, int):
-        raise PickleError(f"a key is neither text nor a whole number but a {type(value).__name__}")
-    key: str | int = value
-    return key
 
 
 VALUES = ("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINSTRING")
