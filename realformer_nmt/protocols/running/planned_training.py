@@ -29,7 +29,6 @@ class PlannedTraining:
         self.prepared = fairseq_command.preparation(request)
         self.protocol = fairseq_command.load_protocol(request, self.prepared)
         self.flags = fairseq_command.compose(request, self.protocol, self.machines, self.prepared)
-        command.check_precision(self.machines, request.precision)
 
     @functools.cached_property
     def options(self) -> argparse.Namespace:

@@ -3,7 +3,6 @@
 import dataclasses
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 from msgspec.structs import replace
@@ -20,9 +19,8 @@ from realformer_nmt.fairseq_patches.options.option_ranges import check_training
 from realformer_nmt.model.config import TranslationConfig, validate
 from realformer_nmt.model.models.model import read_options
 from realformer_nmt.protocols import command, fairseq_command, protocol_notice, settings, trackers
-from realformer_nmt.protocols.command import Machines
 from realformer_nmt.protocols.protocol import corpora
-from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder, updates
+from realformer_nmt.protocols.running import expected_checkpoints, length_check, run_folder
 from realformer_nmt.protocols.running.carried_subwords import carried_counts
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 from realformer_nmt.protocols.running.training_run import Training
@@ -41,10 +39,11 @@ def run(request: TrainRequest) -> int:
     trackers.check_installed(cfg)
     if tasks.task_of(cfg).translates:  # a model of another task is built below, where its batches are counted
         validate(read_options(TranslationConfig, cfg.model))
-    stage = stage_of_options(request, cfg, machines)
+    stage = stage_of_planned(planned)
     if stage.is_up_to_date(request.fresh):
         return 0
     check_gpus(request)
+    command.check_precision(machines, request.precision)
     check_training(cfg)
     announce(planned)
     if not machines.gpus:
@@ -64,6 +63,7 @@ def check_corpus(request: TrainRequest) -> None:
 
 def print_command(request: TrainRequest, prefix: str = "") -> None:
     planned = PlannedTraining(request)
+    command.check_precision(planned.machines, request.precision)
     argv = planned.command()
     # fairseq makes no folder for its log
     print(prefix + command.pasted(["mkdir", "-p", str(request.folder.absolute())]))
@@ -93,20 +93,19 @@ def announce(planned: PlannedTraining) -> None:
 
 
 def stage_of(request: TrainRequest) -> Stage:
-    """Return the stage of a request; its precision may be one that this machine could not train in."""
-    prepared, machines = fairseq_command.preparation(request), fairseq_command.find_machines(request)
-    argv = fairseq_command.compose(request, fairseq_command.load_protocol(request, prepared), machines, prepared)
-    return stage_of_options(request, updates.parse(argv), machines)
+    return stage_of_planned(PlannedTraining(request))
 
 
-def stage_of_options(request: TrainRequest, cfg: Any, machines: Machines) -> Stage:
-    """Return the stage of a parsed command; it does not last: its checkpoints may be removed once averaged."""
-    options = settings.settings(cfg, machines.ranks, request.precision or "as the device allows")
+def stage_of_planned(planned: PlannedTraining) -> Stage:
+    """Return the stage of a training; it does not last: its checkpoints may be removed once averaged."""
+    request, cfg = planned.request, planned.cfg
+    options = settings.settings(cfg, planned.machines.ranks, request.precision or "as the device allows")
     return Stage("train", request.folder / RECORD, options, settings.inputs(cfg), lasting=False)
 
 
 def check_planned(planned: PlannedTraining, measured: Iterable[str] = ()) -> None:
     """Check a training that is not started yet, and that the model to begin with fits."""
+    command.check_precision(planned.machines, planned.request.precision)
     check_outcome(planned, measured)
     if planned.request.begin_with:
         check_same_model(planned.request.begin_with.absolute(), planned)
