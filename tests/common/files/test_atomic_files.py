@@ -2,14 +2,50 @@ import errno
 import fcntl
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from programs.slow_writers import FILE, FOLDER, writer
+from programs.program import REPOSITORY
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed, completed_folder, open_no_link
+
+FILE = """
+import sys
+from pathlib import Path
+from realformer_nmt.common.files.atomic_files import completed
+with completed(Path(sys.argv[1])) as stream:
+    stream.write(sys.argv[2].encode())
+    stream.flush()
+    print("written", flush=True)
+    input()
+"""
+FOLDER = """
+import sys
+from pathlib import Path
+from realformer_nmt.common.files.atomic_files import completed_folder
+with completed_folder(Path(sys.argv[1])) as folder:
+    (folder / "file").write_text(sys.argv[2])
+    print("written", flush=True)
+    input()
+"""
+
+
+def writer(program: str, place: Path, text: str) -> "subprocess.Popen[str]":
+    """Return a process that has written, and waits for a line before it ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(place), text],
+        env={"PYTHONPATH": str(REPOSITORY)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written\n"
+    return process
 
 
 @pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND])
