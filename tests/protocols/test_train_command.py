@@ -26,15 +26,16 @@ def finished(training: Training) -> TrainRecord:
 
 
 def test_a_finished_training_needs_no_gpus(toy_corpus: Path, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
-    tiny = ["--layers", 2, "--protocol", "tiny", "--max-tokens", 512, "--precision", "fp32"]
+    tiny = ["--layers", 2, "--protocol", "tiny", "--max-tokens", 512, "--precision", "fp16"]
     options = train_options(tmp_path, "--gpus", 2, *tiny, data=toy_corpus)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda _: "a GPU")
     monkeypatch.setattr(Training, "run", lambda training, _: training.stage.write(finished(training)) or 0)
     assert main(["train", *options]) == 0
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
-    assert main(["train", *options]) == 0
-    assert "train.json: up to date" in capsys.readouterr().out
+    for words in (options, [*options, "--gpus", "0"]):  # fp16 is not for a CPU
+        assert main(["train", *words]) == 0
+        assert "train.json: up to date" in capsys.readouterr().out
     assert main(["train", *options, "--fresh"]) == 1
     assert "--gpus 2, but this machine has no GPU" in capsys.readouterr().err
 
