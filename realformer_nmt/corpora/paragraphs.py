@@ -11,10 +11,11 @@ from typing import NamedTuple
 import regex
 
 WIDE_STOPS = "\u3002\uff0e\uff61\uff01\uff1f"  # full-width, of Chinese and Japanese: no white space follows them
+IN_NUMBER = r"(?<=\p{N}\uff0e)\p{N}"  # after the full-width point of one
 CLOSING = r"""["'\p{Pi}\p{Pf}\p{Pe}]"""  # German quotes close with a mark that opens English ones
 GAP = regex.compile(
     rf"(?<!\s)(?:[^\S\n]*+\n\s*+|\s++(?![\p{{Pf}}\p{{Pe}}]+(?:\s|$)))"
-    rf"|(?<=[{WIDE_STOPS}])(?![{WIDE_STOPS}\s]|{CLOSING}|$)"
+    rf"|(?<=[{WIDE_STOPS}])(?![{WIDE_STOPS}\s]|{CLOSING}|{IN_NUMBER}|$)"
 )
 ENDING = regex.compile(rf"(?<![\p{{STerm}}…])([\p{{STerm}}…]++)((?:\s*{CLOSING})*+)$")
 BEGINNING = regex.compile(r"""(?:["'¿¡\p{Ps}\p{Pi}]\s*+|\p{Pf}(?=\S))*+(?!\p{Ll})[\p{L}\p{N}]""")

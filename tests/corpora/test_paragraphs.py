@@ -63,6 +63,8 @@ def test_chinese_and_japanese_have_no_space_between_sentences() -> None:
     assert paragraphs.sentences == [one, two, quoted]
     assert paragraphs.joined(["This.", "That?", "He said yes."]) == ["This. That? He said yes."]
     assert Paragraphs(["This. That?"], "en", True).joined([one, two]) == [one + two]
+    number = "\uff13\uff0e\uff15\u3002"  # 3.5 and a full stop
+    assert Paragraphs([number + one], "ja", True).sentences == [number, one]
 
 
 @pytest.mark.parametrize("run", [". ( ", " »", "a. ", "."])
