@@ -1,5 +1,7 @@
 """prepare.json and the records of the steps of `realformer-nmt prepare`, as classes."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -26,9 +28,8 @@ class PartCounts(Struct, kw_only=True):
     invalid_utf8: int = 0
     dropped: dict[str, int] = {}
 
-    def drop(self, reasons: dict[str, int]) -> None:
-        counts = {reason: self.dropped.get(reason, 0) + number for reason, number in reasons.items()}
-        self.dropped = dict(sorted({**self.dropped, **counts}.items()))
+    def drop(self, reasons: Mapping[str, int]) -> None:
+        self.dropped = dict(sorted((Counter(self.dropped) + Counter(reasons)).items()))
 
 
 class SplitCounts(Struct, frozen=True, kw_only=True):
