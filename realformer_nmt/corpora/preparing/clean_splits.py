@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from realformer_nmt.corpora.manifest_schema import Format, HeldOut, Lengths, TextProtocol
 from realformer_nmt.corpora.parallel import ordered
-from realformer_nmt.corpora.preparing.cleaning import Hyphens, Steps, cleaned, fault
+from realformer_nmt.corpora.preparing.cleaning import Hyphens, Steps, cleaned, fault, without_fault
 from realformer_nmt.corpora.preparing.duplicates import digest, drop_repetitions, repetitions
 from realformer_nmt.corpora.preparing.prepare_record import PartCounts
 from realformer_nmt.corpora.progress import watched
@@ -180,13 +180,7 @@ def clean_block(
     task: BlockTask, steps: tuple[Steps, Steps], lengths: Lengths | None, valid_lengths: Lengths | None, keep_all: bool
 ) -> Cleaned:
     source, target = (cleaned(side, step) for side, step in zip(task.block[:2], steps, strict=True))
-    dropped: Counter[str] = Counter()
-    indices = []
-    for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
-        limits = valid_lengths if index in task.valid else lengths
-        reason = None if keep_all else fault(source_line, target_line, limits)
-        if reason is None:
-            indices.append(index)
-        else:
-            dropped[reason] += 1
+    limits = (valid_lengths if index in task.valid else lengths for index in range(len(source)))
+    faults = (None if keep_all else fault(*pair) for pair in zip(source, target, limits, strict=True))
+    indices, dropped = without_fault(faults)
     return Cleaned(indices, [source[index] for index in indices], [target[index] for index in indices], dropped)

@@ -9,7 +9,8 @@ one space, since fairseq splits at all of it.
 import functools
 import operator
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,3 +100,9 @@ def fault(source: str, target: str, lengths: Lengths | None) -> str | None:
         longest = max(map(len, [*source.split(" "), *target.split(" ")]))
         return "long_word" if longest > LONGEST_WORD else None
     return None
+
+
+def without_fault(faults: Iterable[str | None]) -> tuple[list[int], Counter[str]]:
+    """Return the indices of the pairs that have no fault, and how many have each fault."""
+    listed = list(faults)
+    return [index for index, each in enumerate(listed) if each is None], Counter(filter(None, listed))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from realformer_nmt.corpora.manifest_schema import Lengths
 from realformer_nmt.corpora.parallel import ordered
 from realformer_nmt.corpora.preparing.clean_splits import Plan, splits
-from realformer_nmt.corpora.preparing.cleaning import fault
+from realformer_nmt.corpora.preparing.cleaning import fault, without_fault
 from realformer_nmt.corpora.preparing.prepare_record import SplitCounts
 from realformer_nmt.corpora.progress import watched
 from realformer_nmt.corpora.read_segments import Block, blocks
@@ -76,14 +76,8 @@ def encode_block(
     source_tag, target_tag = map(method.tag.format, languages)
     source = tagged_sources(encoder(method, model)(split(block.source)), source_tag)
     target = tagged_targets(encoder(method.of_target, model)(split(block.target)), target_tag)
-    dropped: Counter[str] = Counter()
-    indices = []
-    for index, (source_line, target_line) in enumerate(zip(source, target, strict=True)):
-        reason = fault(source_line, target_line, lengths) if lengths else None
-        if reason is None:
-            indices.append(index)
-        else:
-            dropped[reason] += 1
+    faults = (fault(*pair, lengths) if lengths else None for pair in zip(source, target, strict=True))
+    indices, dropped = without_fault(faults)
     source_text = "".join(f"{source[index]}\n" for index in indices).encode()
     target_text = "".join(f"{target[index]}\n" for index in indices).encode()
     tokens = len(source_text.split()), len(target_text.split())
