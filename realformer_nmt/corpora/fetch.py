@@ -104,7 +104,7 @@ def _download(missing: Sequence[Archive], folder: Path, patience: Patience, quie
         try:
             return PackedFile(download(packing, folder, patience, quiet), packing)
         except UnavailableError as error:
-            reasons += error.reasons
+            reasons += error.args
     names = ", ".join(" or ".join(packing.name for packing in each.packings) for each in missing)
     listed = "; ".join(reasons)
     raise UserError(f"archive {archive.name}: no URL delivers it: {listed}; put {names} into --archives DIR")

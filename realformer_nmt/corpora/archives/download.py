@@ -33,11 +33,7 @@ FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the 
 
 
 class UnavailableError(Exception):
-    """A file that no URL delivered, with one reason per URL."""
-
-    def __init__(self, reasons: list[str]) -> None:
-        super().__init__("\n".join(reasons))
-        self.reasons = reasons
+    """A file that no URL delivered; `args` are one reason per URL."""
 
 
 class RefusedError(Exception):
@@ -77,7 +73,7 @@ def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quie
                     os.fsync(stream.fileno())
                     part.replace(path)
                 return path
-    raise UnavailableError(reasons)
+    raise UnavailableError(*reasons)
 
 
 def mismatch(path: Path, packing: Packing) -> str | None:

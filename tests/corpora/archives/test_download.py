@@ -92,7 +92,7 @@ def test_a_wrong_hash_names_file_expected_and_actual_and_nothing_stays(
     with pytest.raises(UnavailableError) as caught:
         download(Packing(urls, bytes=SIZE, **{algorithm: wrong}), tmp_path)
     file = tmp_path / "a.tgz.part"
-    assert caught.value.reasons == [f"{url}: {file}: {algorithm} is {actual}, expected is {wrong}" for url in urls]
+    assert [*caught.value.args] == [f"{url}: {file}: {algorithm} is {actual}, expected is {wrong}" for url in urls]
     assert list(tmp_path.iterdir()) == []
     assert server.counts() == {"/a.tgz": 1, "/mirror.tgz": 1}
 
@@ -158,7 +158,7 @@ def test_what_a_server_says_steers_no_terminal(
     server.always("/a.tgz", Fault(status=503, reason="\x1b]0;owned\x07\x1b[31mBusy"))
     with pytest.raises(UnavailableError) as error:
         download(packing(server), tmp_path, waits.patience((1,)))
-    assert all(line.isprintable() for line in (*error.value.reasons, *capsys.readouterr().err.splitlines()))
+    assert all(line.isprintable() for line in (*error.value.args, *capsys.readouterr().err.splitlines()))
 
 
 @contextmanager
