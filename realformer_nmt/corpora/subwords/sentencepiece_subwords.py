@@ -28,8 +28,8 @@ from realformer_nmt.corpora.subwords.subwords import (
     split,
 )
 from realformer_nmt.data_bins.file_checks import check_prepared
+from realformer_nmt.data_bins.vocabulary import SYMBOLS
 
-FAIRSEQ_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
 SPACE = "\u2581"
 PROBE = "A \uff22 \ufb01 e\u0301 \u00a0 \u200b"  # what a model that normalises its text would change
 SAMPLE = 2_500_000  # pairs that sentencepiece learns from
@@ -44,7 +44,7 @@ def learn(texts: TrainingTexts, folder: Path, size: int, _: int) -> None:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=sample(texts, SAMPLE),
             model_writer=model,
-            vocab_size=size - len(FAIRSEQ_SYMBOLS) + 1,  # of the four symbols, sentencepiece has <unk>
+            vocab_size=size - len(SYMBOLS) + 1,  # of the four symbols, sentencepiece has <unk>
             model_type="bpe",
             character_coverage=0.9998,
             byte_fallback=True,
@@ -61,7 +61,7 @@ def learn(texts: TrainingTexts, folder: Path, size: int, _: int) -> None:
     (folder / MODEL).write_bytes(model.getvalue())
     learnt = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     subwords = (learnt.id_to_piece(number) for number in range(learnt.vocab_size()))
-    lines = (f"{subword} 1\n" for subword in subwords if subword not in FAIRSEQ_SYMBOLS)
+    lines = (f"{subword} 1\n" for subword in subwords if subword not in SYMBOLS)
     (folder / DICTIONARY).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
@@ -71,7 +71,7 @@ def refusal(size: int, reason: str) -> UserError:
     problem = f"sentencepiece cannot learn {size} pieces: {re.split(r' (?:Increase|Please) ', reason)[0]}"
     if limit is None:
         return UserError(problem)
-    allowed = int(limit[2]) + len(FAIRSEQ_SYMBOLS) - 1  # it counts <unk> alone
+    allowed = int(limit[2]) + len(SYMBOLS) - 1  # it counts <unk> alone
     if limit[1] == "vs":
         return UserError(f"{problem} Give --vocabulary {allowed} or more")
     return TooLargeError(f"{problem} Give --vocabulary {allowed} or less", allowed)

@@ -15,9 +15,9 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.subwords import moses_bpe, sentencepiece_subwords
-from realformer_nmt.corpora.subwords.sentencepiece_subwords import FAIRSEQ_SYMBOLS
 from realformer_nmt.corpora.subwords.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
 from realformer_nmt.corpora.subwords.subwords import TrainingTexts, encoder, learn_model, renew
+from realformer_nmt.data_bins.vocabulary import SYMBOLS
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])), min_size=1, max_size=5)
 SIZE = 400
@@ -117,8 +117,8 @@ def test_models_from_elsewhere_that_join_or_change_words_get_whole_lines(
 def test_the_dictionary_fills_fairseqs_to_the_size_asked_for(models: dict[str, Path]) -> None:
     lines = (models["sentencepiece"] / DICTIONARY).read_text("utf-8").split("\n")[:-1]
     pieces = [line.removesuffix(" 1") for line in lines]
-    assert len(set(pieces)) == len(pieces) == SIZE - len(FAIRSEQ_SYMBOLS)
-    assert not set(pieces) & set(FAIRSEQ_SYMBOLS)
+    assert len(set(pieces)) == len(pieces) == SIZE - len(SYMBOLS)
+    assert not set(pieces) & set(SYMBOLS)
     assert all(piece.split() == [piece] for piece in pieces)
 
 
