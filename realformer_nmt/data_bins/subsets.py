@@ -52,14 +52,9 @@ def sound(folder: Path, subset: str, pair: tuple[str, ...], language: str = "") 
         raise UserError(f"{folder} holds no subset {subset}{within}: there are {', '.join(subsets) or 'none'}")
     for file in (index, index.with_suffix(".bin")):
         check_prepared(file)
-    path = dictionaries(folder, (language,))[0]
+    path = folder / ".".join(filter(None, ("dict", language, "txt")))
     check_sound(index, len(dictionary(path)), path)
     return index
-
-
-def dictionaries(folder: Path, languages: Sequence[str]) -> list[Path]:
-    """Return the dictionary of each language, or the single one of a text without languages."""
-    return [folder / ".".join(filter(None, ("dict", language, "txt"))) for language in languages or ("",)]
 
 
 def binarise(
