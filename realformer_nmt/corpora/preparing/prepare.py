@@ -155,8 +155,7 @@ class PrepareSteps:
         job, request = self.job, self.request
         learnt = [self.folder.subwords / DICTIONARY] if DICTIONARY in METHODS[job.subwords].files else []
         dictionaries = job.like.dictionaries() if job.like else learnt
-        joined = len(dictionaries) == 1 if dictionaries else job.plan.protocol.joined_dictionary
-        text, languages = self.folder.subword_text, job.plan.languages
+        text, languages, joined = self.folder.subword_text, job.plan.languages, job.plan.protocol.joined_dictionary
         lines = binarise(text, languages, out, request.workers, dictionaries, joined, request.quiet)
         files = describe(out, sorted(out.iterdir()), within=DATA)
         return BinarisedRecord(lines=lines, bytes=files.bytes, sha256=files.sha256)
