@@ -29,7 +29,6 @@ class TextPipeline:
     subwords: str  # one of METHODS
     folder: Path | None  # of the subword model
     steps: Steps  # of cleaning raw source text, before it is split into subwords
-    hyphens: str | None  # for tokenised text: aggressive or plain
     corpus: str | None = None
     prepared: Path | None = None  # the folder of `realformer-nmt prepare`
     published: str | None = None  # the name of its test set in the table of published figures
@@ -71,8 +70,9 @@ class TextPipeline:
 
     def settings(self) -> dict[str, object]:
         """Return what decides a translation, besides the files."""
-        names = ("corpus", "published", "languages", "subwords", "hyphens")
-        return {**{name: getattr(self, name) for name in names}, "steps": str(self.steps)}
+        names = ("corpus", "published", "languages", "subwords")
+        settings = {name: getattr(self, name) for name in names}
+        return {**settings, "hyphens": self.steps.tokenise, "steps": str(self.steps)}
 
 
 def with_corpus(options: SomeOptions, checkpoint: Path) -> SomeOptions:
@@ -110,8 +110,7 @@ def of_data_bin(options: CorpusOptions, data: Path, subwords: str) -> TextPipeli
         raise UserError(f"--subwords {subwords} is tokenised text: say how, with --hyphens aggressive or plain")
     if not tokenised and hyphens is not None:
         raise UserError(f"--subwords {subwords} is not tokenised by Moses: leave --hyphens out")
-    steps = Steps(source, tokenise=hyphens)
-    return TextPipeline(data, source, target, subwords, options.subwords_folder, steps, hyphens)
+    return TextPipeline(data, source, target, subwords, options.subwords_folder, Steps(source, tokenise=hyphens))
 
 
 def read(folder: Path, requested: Requested = (None, None)) -> TextPipeline:
@@ -120,17 +119,14 @@ def read(folder: Path, requested: Requested = (None, None)) -> TextPipeline:
     The papers did not normalise the punctuation of their test sets, so such a set is to be read from the data-bin."""
     prepared = PreparedFolder(folder)
     record = prepare_record.read(prepared.record)
-    cleaning = record.cleaning()
     source, target = pair(prepared.data, (record.source, record.target), requested)
-    steps = cleaning_steps(source, cleaning.protocol, cleaning.tokenised)
     return TextPipeline(
         data=prepared.data,
         source=source,
         target=target,
         subwords=record.subwords,
         folder=prepared.subwords,
-        steps=steps,
-        hyphens=steps.tokenise,
+        steps=cleaning_steps(source, record.protocol(), METHODS[record.subwords].tokenised),
         corpus=record.corpus,
         published=record.published,
         prepared=folder,

@@ -67,7 +67,7 @@ def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) 
     assert argv.read(PrepareRequest, *options, *texts, *to).run() == 0
     corpus = text_pipeline.read(tmp_path / "prepared")
     assert corpus.texts == {split: ["text.en"] for split in ("train", "valid", "test")}
-    assert corpus.hyphens == ("aggressive" if method == "moses_bpe" else None)
+    assert corpus.steps.tokenise == ("aggressive" if method == "moses_bpe" else None)
     pieces = corpus.pieces(sides[0].read_bytes())
     subsets.binarise(pieces, corpus.data, "input", "en", "de", tmp_path)
     own_text = (tmp_path / "input.en-de.en.bin").read_bytes()
@@ -78,8 +78,8 @@ def test_raw_text_is_read_as_the_training_text_was(method: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
-    hyphens = "aggressive" if method == "moses_bpe" else None
-    corpus = TextPipeline(Path(), "de", "de", method, models, Steps("de", tokenise=hyphens), hyphens)
+    steps = Steps("de", tokenise="aggressive" if method == "moses_bpe" else None)
+    corpus = TextPipeline(Path(), "de", "de", method, models, steps)
     lines = [*RAW, "", "Ein \N{GREEK SMALL LETTER OMEGA} mehr."]
     pieces = corpus.pieces("".join(f"{line}\n" for line in lines).encode())
     assert len(pieces) == len(lines)
@@ -88,7 +88,7 @@ def test_raw_text_comes_back_from_its_pieces(models: Path, method: str) -> None:
 
 
 def test_tokenised_text_is_what_bpe_was_applied_to(models: Path) -> None:
-    corpus = TextPipeline(Path(), "de", "de", "moses_bpe", models, Steps("de", tokenise="aggressive"), "aggressive")
+    corpus = TextPipeline(Path(), "de", "de", "moses_bpe", models, Steps("de", tokenise="aggressive"))
     pieces = corpus.pieces(f"{RAW[0]}\n{RAW[2]}\n".encode())
     assert "@@ " in pieces[0]
     assert corpus.surface(pieces).tokenised == [

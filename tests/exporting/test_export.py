@@ -65,7 +65,7 @@ def test_a_sentencepiece_model_needs_no_dictionary_beside_it(toy_corpus: Path, t
 
 
 def test_a_prepared_folder_has_its_dictionary(tmp_path: Path) -> None:
-    corpus = TextPipeline(tmp_path, "src", "tgt", "sentencepiece", tmp_path, Steps("src"), None, prepared=tmp_path)
+    corpus = TextPipeline(tmp_path, "src", "tgt", "sentencepiece", tmp_path, Steps("src"), prepared=tmp_path)
     assert [file.name for file in loaded_run.subwords(corpus)] == ["sentencepiece.model", "dictionary.txt"]
 
 

@@ -52,7 +52,7 @@ def text_of(corpus: CorpusChoice) -> tuple[str, str | None]:
         steps, _ = job.plan.steps("train", "text")
         return job.subwords, steps.tokenise
     text = text_pipeline.requested(corpus.text)
-    return text.subwords, text.hyphens
+    return text.subwords, text.steps.tokenise
 
 
 def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, subset: str) -> Stages:

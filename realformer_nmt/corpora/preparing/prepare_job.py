@@ -132,9 +132,9 @@ def job(request: PrepareRequest) -> PrepareJob:
     if request.like is None:
         return build_job(request)
     reference = like.read(request, request.like)
-    completed = like.filled(request, reference)
-    record = reference.record
-    protocol = record.cleaning().protocol
+    record, (source, target) = reference.record, reference.languages
+    completed = replace(request, source=source, target=target, vocabulary=record.vocabulary)
+    protocol = record.protocol()
     clean = protocol.normalise_test or record.corpus in shipped()  # these leave their own test set alone
     return replace(build_job(completed, replace(protocol, normalise_test=clean), record.subwords), like=reference)
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from msgspec import UNSET, Struct, UnsetType, field
@@ -10,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Fingerprint, StepRecord
 from realformer_nmt.common.requests.option_choice import not_allowed
-from realformer_nmt.common.requests.toml_tables import TableError, build_table
+from realformer_nmt.common.requests.toml_tables import TableError, build
 from realformer_nmt.corpora.manifest_schema import TextProtocol
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.data_bins.file_checks import WRITER
@@ -75,14 +74,6 @@ class Sample(Struct, frozen=True, kw_only=True):
     of: str
 
 
-@dataclass(frozen=True)
-class CleaningSettings:
-    """The settings that decide how raw text is cleaned."""
-
-    protocol: TextProtocol
-    tokenised: bool
-
-
 class PrepareRecord(Struct, frozen=True, kw_only=True):
     """prepare.json; a field with a default was not recorded by every version."""
 
@@ -110,16 +101,15 @@ class PrepareRecord(Struct, frozen=True, kw_only=True):
             raise ValueError(not_allowed("subwords", self.subwords, METHODS))
         for language in (self.source, self.target):
             check_language(language)
-        self.cleaning()
+        self.protocol()
 
-    def cleaning(self) -> CleaningSettings:
+    def protocol(self) -> TextProtocol:
         """Return the settings that decide how raw text is cleaned."""
-        table = {name: value for name, value in self.settings.items() if name in ("protocol", "tokenised")}
         try:
-            settings: CleaningSettings = build_table(CleaningSettings, table, "settings", {})
+            protocol: TextProtocol = build(TextProtocol, self.settings.get("protocol"), "settings.protocol")
         except TableError as error:
             raise ValueError(str(error)) from error
-        return settings
+        return protocol
 
     def texts(self) -> dict[str, list[str]]:
         """Return the names of each split's source files, without their folders and archives."""

@@ -1,7 +1,6 @@
 """Option --like of prepare: the languages, steps, subwords and dictionaries of an earlier preparation."""
 
 import filecmp
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,9 +54,3 @@ def read(request: PrepareRequest, folder: Path) -> Like:
     for file in like.inputs().values():
         check_prepared(file)
     return like
-
-
-def filled(request: PrepareRequest, like: Like) -> PrepareRequest:
-    """Return the request with the settings of the folder; its subwords may be ones that no request can learn."""
-    source, target = like.languages
-    return replace(request, source=source, target=target, vocabulary=like.record.vocabulary)

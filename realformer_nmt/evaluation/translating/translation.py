@@ -207,7 +207,7 @@ def described(request: TranslateRequest, corpus: TextPipeline, origin: Origin) -
         published=corpus.published,
         languages=corpus.languages,
         subwords=corpus.subwords,
-        hyphens=corpus.hyphens,
+        hyphens=corpus.steps.tokenise,
         data=resolved(corpus.data),
         prepared=resolved(corpus.prepared),
         subwords_folder=resolved(corpus.folder),

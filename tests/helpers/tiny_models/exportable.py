@@ -27,7 +27,7 @@ def source(parts: tuple[str, ...], folder: Path, **options: Any) -> LoadedRun:
     model.load_state_dict(at_random(model.state_dict()))
     for language in ("src", "tgt"):
         tiny.dictionary().save(str(folder / f"dict.{language}.txt"))
-    corpus = TextPipeline(folder, "src", "tgt", "none", None, Steps("src"), None)
+    corpus = TextPipeline(folder, "src", "tgt", "none", None, Steps("src"))
     return LoadedRun(folder / "model.pt", model, settings, 7, corpus)
 
 
