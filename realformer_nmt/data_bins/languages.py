@@ -58,7 +58,10 @@ def pair_in(folder: Path) -> tuple[str, str]:
         raise UserError(f"{folder} holds no binarised pair of languages, such as test.en-de.en.idx{advice}")
     if len(pairs) > 1:
         names = ", ".join("-".join(pair) for pair in pairs)
-        raise UserError(f"{folder} holds {names}: pass --source-lang and --target-lang, or keep a pair in a folder")
+        raise UserError(
+            f"{folder} holds {names}: keep each pair in a folder of its own; fairseq's own commands also choose one by "
+            "--source-lang and --target-lang"
+        )
     return pairs[0]
 
 

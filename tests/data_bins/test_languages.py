@@ -55,5 +55,5 @@ def test_a_folder_of_two_pairs_is_not_guessed_at(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert pair_in(tmp_path) == ("en", "de")
     (tmp_path / "train.fr-de.fr.idx").touch()
-    with pytest.raises(UserError, match=r"holds en-de, fr-de: pass --source-lang"):
+    with pytest.raises(UserError, match=r"holds en-de, fr-de: keep each pair in a folder of its own"):
         pair_in(tmp_path)
