@@ -9,7 +9,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.corpora.archives.download import PATIENCE, Patience, UnavailableError, download, mismatch
+from realformer_nmt.corpora.archives.download import UnavailableError, download, mismatch
 from realformer_nmt.corpora.archives.extract import NOTE, extract
 from realformer_nmt.corpora.manifest import load, shipped
 from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing
@@ -50,10 +50,10 @@ class PackedFile(NamedTuple):
 
 
 def fetch_texts(
-    corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
+    corpus: Corpus, folder: Path, archives: Path | None = None, *, quiet: bool = False
 ) -> dict[Member, Path]:
     """Fetch and extract a corpus, and return the path of each text: FOLDER/texts/ARCHIVE/PATH, gzipped if it was."""
-    files = fetch(corpus, folder / "archives", archives, patience=patience, quiet=quiet)
+    files = fetch(corpus, folder / "archives", archives, quiet=quiet)
     texts = {}
     for name, (file, packing) in files.items():
         extracted = extract(file, corpus.members(name), folder / TEXTS / name, name=packing.name, quiet=quiet)
@@ -67,16 +67,14 @@ def extracted_files(corpus: Corpus) -> list[str]:
     return [f"{TEXTS}/{name}/{file}" for name in names for file in (*corpus.members(name), NOTE)]
 
 
-def fetch(
-    corpus: Corpus, folder: Path, archives: Path | None = None, *, patience: Patience = PATIENCE, quiet: bool = False
-) -> dict[str, PackedFile]:
+def fetch(corpus: Corpus, folder: Path, archives: Path | None = None, *, quiet: bool = False) -> dict[str, PackedFile]:
     """Return a verified file and its packing for each archive: from `archives`, from `folder`, or downloaded there."""
     if archives is not None and not archives.is_dir():
         raise UserError(f"--archives {archives} is not a folder")
     local = [_local(archive, folder, archives) for archive in corpus.archives]  # first: errors come before downloads
     missing = [archive for archive, file in zip(corpus.archives, local, strict=True) if file is None]
     return {
-        archive.name: file or _download(missing[missing.index(archive) :], folder, patience, quiet)
+        archive.name: file or _download(missing[missing.index(archive) :], folder, quiet)
         for archive, file in zip(corpus.archives, local, strict=True)
     }
 
@@ -96,13 +94,13 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> PackedFile 
     raise UserError(f"archive {archive.name}: another file has its name: {listed}; move it elsewhere")
 
 
-def _download(missing: Sequence[Archive], folder: Path, patience: Patience, quiet: bool) -> PackedFile:
+def _download(missing: Sequence[Archive], folder: Path, quiet: bool) -> PackedFile:
     """Download the first of the missing archives; raise an error that names them all."""
     archive, reasons = missing[0], []
     for packing in archive.packings:
         outputs.check_free(folder / packing.name, "fetch")
         try:
-            return PackedFile(download(packing, folder, patience, quiet), packing)
+            return PackedFile(download(packing, folder, quiet), packing)
         except UnavailableError as error:
             reasons += error.args
     names = ", ".join(" or ".join(packing.name for packing in each.packings) for each in missing)

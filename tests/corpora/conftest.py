@@ -39,5 +39,7 @@ def server(shared_server: ArchiveServer) -> ArchiveServer:
 
 
 @pytest.fixture
-def waits() -> Waits:
-    return Waits()
+def waits(monkeypatch: pytest.MonkeyPatch) -> Waits:
+    waits = Waits(monkeypatch)
+    waits.plan(1, 2, 4)
+    return waits

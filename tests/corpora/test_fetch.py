@@ -6,15 +6,19 @@ from pathlib import Path
 import pytest
 from texts.archive_server import ArchiveServer, Fault
 from texts.miniature import Miniature, miniature, pack, served
+from texts.single_archive import Waits
 
 from realformer_nmt import cli
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.corpora.archives.download import Patience
 from realformer_nmt.corpora.fetch import extracted_files, fetch, fetch_texts
 from realformer_nmt.corpora.manifest import load, shipped
 
-AT_ONCE = Patience((0, 0), 20, sleep=lambda _: None)
 NEWS = "/wmt14_en_de/https.statmt.org/wmt14/test-full.tgz"
+
+
+@pytest.fixture(autouse=True)
+def _two_delays(waits: Waits) -> None:
+    waits.plan(0, 0)
 
 
 @pytest.fixture
@@ -34,17 +38,17 @@ def test_every_text_of_every_shipped_corpus_comes_as_it_was_packed(
 ) -> None:
     tiny = miniature(load(name), server.folder, server.url, pairs=8)
     corpus = load(tiny.manifest)
-    texts = fetch_texts(corpus, tmp_path / "data", patience=AT_ONCE)
+    texts = fetch_texts(corpus, tmp_path / "data")
     assert {member: text.read_bytes() for member, text in texts.items()} == tiny.content
     assert server.counts() == {f"/{name}/{served(archive.packings[0].urls[0])}": 1 for archive in load(name).archives}
     server.requests.clear()
-    assert fetch_texts(corpus, tmp_path / "data", patience=AT_ONCE) == texts
+    assert fetch_texts(corpus, tmp_path / "data") == texts
     assert server.requests == []
 
 
 def test_the_files_of_an_extraction_are_known_by_the_corpus_alone(tiny: Miniature, tmp_path: Path) -> None:
     corpus, folder = load(tiny.manifest), tmp_path / "data"
-    fetch_texts(corpus, folder, patience=AT_ONCE)
+    fetch_texts(corpus, folder)
     files = {str(path.relative_to(folder)) for path in (folder / "texts").rglob("*") if path.is_file()}
     assert files == set(extracted_files(corpus))
 
@@ -75,14 +79,14 @@ def test_a_wrong_archive_of_ones_own_is_an_error_before_anything_is_downloaded(
     expected = corpus.archives[-1].packings[0].md5
     message = f"archive newstest2014: .*: {wrong}: md5 is {digest}, expected is {expected}; move it elsewhere"
     with pytest.raises(UserError, match=message):
-        fetch(corpus, tmp_path / "data", tmp_path, patience=AT_ONCE)
+        fetch(corpus, tmp_path / "data", tmp_path)
     (tmp_path / "training-parallel-commoncrawl.tgz").write_bytes(b"wrong")
     with pytest.raises(UserError, match=r"commoncrawl\.tgz: has 5 bytes, expected are [\d,]+"):
-        fetch(corpus, tmp_path / "data", tmp_path, patience=AT_ONCE)
+        fetch(corpus, tmp_path / "data", tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "wmt17-dev.tgz").write_bytes(b"spoilt")
     with pytest.raises(UserError, match="archive dev: another file has its name"):
-        fetch(corpus, tmp_path / "data", patience=AT_ONCE)
+        fetch(corpus, tmp_path / "data")
     with pytest.raises(UserError, match=r"--archives .*nowhere is not a folder"):
         fetch(corpus, tmp_path / "data", tmp_path / "nowhere")
     assert server.requests == []
@@ -101,9 +105,9 @@ def test_without_the_tgz_the_zip_of_another_host_is_taken(
         if "full" not in file.name:
             file.unlink()
     corpus = load(tiny.manifest)
-    files = fetch(corpus, tmp_path / "data", patience=AT_ONCE)
+    files = fetch(corpus, tmp_path / "data")
     assert [file.path.suffix for file in files.values()] == [".zip", ".zip", ".zip", ".zip", ".tgz"]
-    texts = fetch_texts(corpus, tmp_path / "data", tmp_path / "data", patience=AT_ONCE)
+    texts = fetch_texts(corpus, tmp_path / "data", tmp_path / "data")
     assert {member: text.read_bytes() for member, text in texts.items()} == tiny.content
 
 
@@ -114,7 +118,7 @@ def test_if_no_url_delivers_each_is_listed_with_its_reason(
     server.always(NEWS.replace("https.statmt", "https.www.statmt"), Fault(damage=True))
     server.always(NEWS.replace("https.statmt", "http.statmt"), Fault(cut_after=0))
     with pytest.raises(UserError) as caught:
-        fetch(load(tiny.manifest), tmp_path / "data", patience=AT_ONCE)
+        fetch(load(tiny.manifest), tmp_path / "data")
     first, *reasons, last = re.split("(?<=delivers it:) |; ", str(caught.value))
     assert first == "archive newstest2014: no URL delivers it:"
     assert [reason.split(": ")[0].strip() for reason in reasons] == [

@@ -10,12 +10,12 @@ import http.client
 import itertools
 import os
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 from typing import IO
 
 from tqdm import tqdm
@@ -27,6 +27,8 @@ from realformer_nmt.common.version import VERSION
 from realformer_nmt.corpora.manifest_schema import Packing
 from realformer_nmt.corpora.progress import progress
 
+DELAYS = (1, 2, 4, 8, 16)  # seconds before the second attempt with a URL, the third ...
+STALL = 60  # seconds that a silence may last
 LEAST = 1 << 16  # bytes of an attempt that renews the patience
 WORTH_A_RETRY = {408, 425, 429, 500, 502, 503, 504}
 FAULTS = (OSError, http.client.HTTPException, ValueError, OverflowError)  # the last two for invalid redirections
@@ -44,25 +46,13 @@ class CutError(Exception):
     """Failure that another attempt may not meet."""
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How often a download from a URL is tried again, and how long a silence may last."""
-
-    delays: tuple[float, ...] = (1, 2, 4, 8, 16)  # seconds before the second attempt, the third ...
-    stall: float = 60  # seconds
-    sleep: Callable[[float], None] = time.sleep
-
-
-PATIENCE = Patience()
-
-
-def download(packing: Packing, folder: Path, patience: Patience = PATIENCE, quiet: bool = False) -> Path:
+def download(packing: Packing, folder: Path, quiet: bool = False) -> Path:
     """Download FOLDER/NAME and check its length and hash; if no URL delivers, FOLDER/NAME.part stays."""
     path = folder / packing.name
     part = path.with_name(f"{path.name}.part")
     reasons = []
     with _partial(part, packing.bytes) as stream, progress(packing.name, packing.bytes, quiet=quiet) as bar:
-        transfer = _Transfer(packing, part, stream, bar, patience)
+        transfer = _Transfer(packing, part, stream, bar)
         for url in packing.urls:
             try:
                 transfer.run(url)
@@ -111,7 +101,6 @@ class _Transfer:
     part: Path
     stream: IO[bytes]
     bar: tqdm
-    patience: Patience
 
     @property
     def size(self) -> int:
@@ -119,19 +108,19 @@ class _Transfer:
 
     def run(self, url: str) -> None:
         """Make attempts with a URL until the file is complete; each that gets some of it renews the patience."""
-        delays = iter(self.patience.delays)
+        delays = iter(DELAYS)
         for attempt in itertools.count(1):
             before = self.size
             try:
                 self._attempt(url, before)
             except CutError as error:
                 if self.size - before >= LEAST:
-                    delays = iter(self.patience.delays)
+                    delays = iter(DELAYS)
                 delay = next(delays, None)
                 if delay is None:
                     raise RefusedError(f"{error} ({attempt} attempts)") from error
                 self.bar.write(f"{url}: {printable(str(error))}; again in {delay:g} s", file=sys.stderr)
-                self.patience.sleep(delay)
+                sleep(delay)
             else:
                 return
 
@@ -154,7 +143,7 @@ class _Transfer:
         opener = urllib.request.build_opener()
         ranges = [("Range", f"bytes={start}-")] if start else []
         opener.addheaders = [("User-Agent", f"realformer-nmt/{VERSION}"), *ranges]
-        with opener.open(url, timeout=self.patience.stall) as response:
+        with opener.open(url, timeout=STALL) as response:
             scheme = "https" if url.startswith("https") else "http"  # not ftp, to which urllib follows a redirection
             if not response.url.startswith(scheme):
                 raise RefusedError(f"redirects to {response.url}, which is not {scheme}")

@@ -29,7 +29,8 @@ def test_a_file_comes_whole_in_one_request(server: ArchiveServer, tmp_path: Path
 
 def test_a_cut_connection_is_resumed_to_the_byte(server: ArchiveServer, tmp_path: Path, waits: Waits) -> None:
     server.faults["/a.tgz"] = iter([Fault(cut_after=1000), Fault(cut_after=0), Fault(cut_after=1 << 16)])
-    download(packing(server), tmp_path, waits.patience((1, 2)))
+    waits.plan(1, 2)
+    download(packing(server), tmp_path)
     assert downloaded(tmp_path)
     assert server.starts("/a.tgz") == [None, 1000, 1000, 1000 + (1 << 16)]
     assert server.sent("/a.tgz") == SIZE
@@ -47,20 +48,20 @@ def test_the_rest_of_an_ended_process_is_resumed(server: ArchiveServer, tmp_path
         server.requests.clear()
 
 
+@pytest.mark.usefixtures("waits")
 @pytest.mark.parametrize("size", [SIZE, None])
 @pytest.mark.parametrize("rest", [b"rubbish", bytes(SIZE), bytes(SIZE + 5)])
-def test_a_spoilt_rest_is_thrown_away(
-    server: ArchiveServer, tmp_path: Path, waits: Waits, rest: bytes, size: int | None
-) -> None:
+def test_a_spoilt_rest_is_thrown_away(server: ArchiveServer, tmp_path: Path, rest: bytes, size: int | None) -> None:
     (tmp_path / "a.tgz.part").write_bytes(rest)
-    download(packing(server, size=size), tmp_path, waits.patience())
+    download(packing(server, size=size), tmp_path)
     assert downloaded(tmp_path)
     assert server.starts("/a.tgz")[-1] is None
 
 
-def test_a_server_without_ranges_starts_again(server: ArchiveServer, tmp_path: Path, waits: Waits) -> None:
+@pytest.mark.usefixtures("waits")
+def test_a_server_without_ranges_starts_again(server: ArchiveServer, tmp_path: Path) -> None:
     server.faults["/a.tgz"] = iter([Fault(cut_after=1000, ranges=False), Fault(ranges=False)])
-    download(packing(server), tmp_path, waits.patience())
+    download(packing(server), tmp_path)
     assert downloaded(tmp_path)
     assert server.sent("/a.tgz") == 1000 + SIZE
 
@@ -110,7 +111,8 @@ def test_a_mirror_goes_on_for_a_server_that_does_not_deliver(
     server: ArchiveServer, tmp_path: Path, waits: Waits, fault: Fault, start: int | None
 ) -> None:
     server.always("/a.tgz", fault)
-    download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path, waits.patience(()))
+    waits.plan()
+    download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path)
     assert downloaded(tmp_path)
     assert server.counts() == {"/a.tgz": 1, "/mirror.tgz": 1}
     assert server.starts("/mirror.tgz") == [start]
@@ -118,19 +120,21 @@ def test_a_mirror_goes_on_for_a_server_that_does_not_deliver(
 
 def test_a_busy_server_is_asked_again_but_not_for_ever(server: ArchiveServer, tmp_path: Path, waits: Waits) -> None:
     server.faults["/a.tgz"] = iter([Fault(status=503), Fault(status=429)])
-    download(packing(server), tmp_path, waits.patience())
+    download(packing(server), tmp_path)
     assert (downloaded(tmp_path), waits.seconds) == (True, [1, 2])
     server.always("/a.tgz", Fault(status=503))
     with pytest.raises(UnavailableError, match=r"HTTP status 503, Service Unavailable \(4 attempts\)"):
-        download(packing(server), tmp_path / "empty", waits.patience())
+        download(packing(server), tmp_path / "empty")
     assert waits.seconds == [1, 2, 1, 2, 4]
 
 
 def test_a_silent_server_is_left(server: ArchiveServer, tmp_path: Path, waits: Waits) -> None:
     server.always("/a.tgz", Fault(stall_after=1000))
+    waits.plan(1, stall=0.2)
     with pytest.raises(UnavailableError, match=r"timed out \(2 attempts\)"):
-        download(packing(server), tmp_path, waits.patience((1,), stall=0.2))
-    download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path, waits.patience((), stall=0.2))
+        download(packing(server), tmp_path)
+    waits.plan(stall=0.2)
+    download(packing(server, "/a.tgz", "/mirror.tgz"), tmp_path)
     assert downloaded(tmp_path)
 
 
@@ -156,8 +160,9 @@ def test_what_a_server_says_steers_no_terminal(
     server: ArchiveServer, tmp_path: Path, waits: Waits, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.always("/a.tgz", Fault(status=503, reason="\x1b]0;owned\x07\x1b[31mBusy"))
+    waits.plan(1)
     with pytest.raises(UnavailableError) as error:
-        download(packing(server), tmp_path, waits.patience((1,)))
+        download(packing(server), tmp_path)
     assert all(line.isprintable() for line in (*error.value.args, *capsys.readouterr().err.splitlines()))
 
 

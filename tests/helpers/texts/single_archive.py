@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pytest
 from texts.archive_server import ArchiveServer
 
-from realformer_nmt.corpora.archives.download import Patience
+from realformer_nmt.corpora.archives import download
 from realformer_nmt.corpora.manifest_schema import Packing
 
 CONTENT = np.random.default_rng(3).bytes(2_500_000)
@@ -19,10 +20,12 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 class Waits:
     """Waits that are noted instead of slept."""
 
+    patch: pytest.MonkeyPatch
     seconds: list[float] = field(default_factory=list)
 
-    def patience(self, delays: tuple[float, ...] = (1, 2, 4), stall: float = 20) -> Patience:
-        return Patience(delays, stall, sleep=self.seconds.append)
+    def plan(self, *delays: float, stall: float = 20) -> None:
+        for name, value in {"DELAYS": delays, "STALL": stall, "sleep": self.seconds.append}.items():
+            self.patch.setattr(download, name, value)
 
 
 def packing(server: ArchiveServer, *paths: str, size: int | None = SIZE, sha256: str = SHA256) -> Packing:
