@@ -9,7 +9,7 @@ from realformer_nmt.common.files import safe_names
 from realformer_nmt.common.numbers import PROCESSES, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.corpora.manifest import shipped
-from realformer_nmt.corpora.subwords.subword_methods import OF_PAPERS, learnt
+from realformer_nmt.corpora.subwords.subword_methods import LEARNT, OF_PAPERS
 from realformer_nmt.protocols.train import TrainingOptions
 
 STAGES = ("prepare", "train", "average", "translate", "score")
@@ -53,7 +53,7 @@ class RunRequest(TrainingOptions):
         flag="--corpus",
         metavar="FILE.toml",
     )
-    subwords: str = option(f"{PREPARE}, but the default is {OF_PAPERS}", OF_PAPERS, choices=learnt())
+    subwords: str = option(f"{PREPARE}, but the default is {OF_PAPERS}", OF_PAPERS, choices=LEARNT)
     vocabulary: int | None = option(PREPARE, None, metavar="N", range=whole(1))
     workers: int | None = option(PREPARE, None, metavar="N", range=whole(1, PROCESSES))
     subset: tuple[str, ...] = option(

@@ -10,7 +10,7 @@ from realformer_nmt.common.numbers import SEED, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages.stage import StageRequest
-from realformer_nmt.corpora.subwords.subword_methods import learnt
+from realformer_nmt.corpora.subwords.subword_methods import LEARNT
 from realformer_nmt.model.presets import FAMILIES
 from realformer_nmt.protocols import command
 from realformer_nmt.protocols.protocol import shipped
@@ -51,7 +51,7 @@ class ModelOptions(TrackerOptions, StageRequest):
     corpus: str | None = option(
         "use the protocol's settings for it (default: as in prepare.json)", None, metavar="NAME"
     )
-    subwords: str | None = option("how the data-bin was split (default: as in prepare.json)", None, choices=learnt())
+    subwords: str | None = option("how the data-bin was split (default: as in prepare.json)", None, choices=LEARNT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from realformer_nmt.common.numbers import HUGE, PROCESSES, Number, whole
 from realformer_nmt.common.requests.option import argument, option
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.corpora.manifest import shipped
-from realformer_nmt.corpora.subwords.subword_methods import DEFAULT, METHODS, learnt
+from realformer_nmt.corpora.subwords.subword_methods import DEFAULT, LEARNT, METHODS
 
 OWN_FILES = "your own files, instead of CORPUS (.gz files work too)"
 TEXT = "what is done to the text (default: as CORPUS says)"
@@ -56,9 +56,9 @@ class PrepareRequest(Request):
     held_out: int | None = option(
         "instead of --valid: take every N-th pair of --train", None, metavar="N", group=OWN_FILES, range=whole(2)
     )
-    subwords: str | None = option(f"default: {DEFAULT}, on raw text", None, choices=learnt(), group=TEXT)
+    subwords: str | None = option(f"default: {DEFAULT}, on raw text", None, choices=LEARNT, group=TEXT)
     vocabulary: int | None = option(
-        "; ".join(f"{name}: {METHODS[name].size_help}" for name in learnt()),
+        "; ".join(f"{name}: {METHODS[name].size_help}" for name in LEARNT),
         None,
         metavar="N",
         group=TEXT,

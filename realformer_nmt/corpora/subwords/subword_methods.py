@@ -104,5 +104,4 @@ class LearntMethods(Collection[str]):
         return sum(1 for _ in self)
 
 
-def learnt() -> LearntMethods:
-    return LearntMethods()
+LEARNT = LearntMethods()

@@ -15,7 +15,7 @@ from programs.program import realformer_nmt
 from realformer_nmt import cli
 from realformer_nmt.corpora.manifest import load
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest
-from realformer_nmt.corpora.subwords.subword_methods import learnt
+from realformer_nmt.corpora.subwords.subword_methods import LEARNT
 
 WORDS = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
 STAGES = ("text", "subwords", "pieces", "data-bin")
@@ -232,7 +232,7 @@ def test_options_change_the_manifests_protocol_and_nothing_else() -> None:
     from realformer_nmt.corpora.preparing.prepare_job import job
 
     corpus = load("wmt14_en_de")
-    for method in learnt():
+    for method in LEARNT:
         plain = job(argv.read(PrepareRequest, "wmt14_en_de", "--folder", "x", "--subwords", method))
         assert plain.plan.protocol == corpus.protocol
         assert plain.vocabulary == {"sentencepiece": 32_000, "moses_bpe": corpus.protocol.bpe}[method]

@@ -15,7 +15,7 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.corpora.subwords import moses_bpe, sentencepiece_subwords
-from realformer_nmt.corpora.subwords.subword_methods import CODES, DICTIONARY, METHODS, MODEL, learnt
+from realformer_nmt.corpora.subwords.subword_methods import CODES, DICTIONARY, LEARNT, METHODS, MODEL
 from realformer_nmt.corpora.subwords.subwords import TrainingTexts, encoder, learn_model, renew
 from realformer_nmt.data_bins.vocabulary import SYMBOLS
 
@@ -35,13 +35,13 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> TrainingTexts:
 
 @pytest.fixture(scope="module")
 def models(texts: TrainingTexts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folders = {method: tmp_path_factory.mktemp(method) for method in learnt()}
+    folders = {method: tmp_path_factory.mktemp(method) for method in LEARNT}
     for method, folder in folders.items():
         learn_model(method, texts, folder, SIZE, 1)
     return folders
 
 
-@pytest.mark.parametrize("method", learnt())
+@pytest.mark.parametrize("method", LEARNT)
 def test_learning_again_elsewhere_gives_the_same_bytes(
     texts: TrainingTexts, models: dict[str, Path], tmp_path: Path, method: str
 ) -> None:
