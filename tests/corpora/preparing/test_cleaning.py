@@ -61,12 +61,6 @@ def test_without_steps_only_whitespace_changes() -> None:
     assert cleaned(block, Steps("de", remove_nonprinting=True)) == ["\u201ea b \u201c", ""]
 
 
-def test_a_test_set_gets_straight_apostrophes_alone() -> None:
-    assert cleaned("l\u2019an \u201cx\u201d\n".encode(), Steps("fr", straight_apostrophes=True)) == [
-        "l'an \u201cx\u201d"
-    ]
-
-
 @given(
     sides=st.tuples(*[st.lists(st.sampled_from(["a", "bb", "c" * 1000, "d" * 1001]), max_size=7)] * 2),
     low=st.integers(1, 3),
