@@ -80,11 +80,6 @@ def cleaning_steps(
     )
 
 
-class BlockTask(NamedTuple):
-    block: Block
-    valid: range  # indices, within the block, of the pairs for validation, counted before cleaning
-
-
 class Cleaned(NamedTuple):
     indices: list[int]  # of the remaining pairs, within the block
     source: list[str]
@@ -127,38 +122,33 @@ class Writer:
             keep_all=is_test(split),
         )
         for (block, valid), result in ordered(work, self.tasks(split, files), self.workers):
-            selected = self.select(split, valid, result.indices)
-            if split == "train":
-                rest = sorted(set(range(len(result.indices))).difference(selected))
-                self.put("valid", block, result, selected)
-                self.put("train", block, result, rest)
-                self.pairs_cleaned += len(result.indices)
-                tally.held_out += len(selected)
-                tally.kept += len(rest)
-            else:
-                self.put(split, block, result, selected)
-                tally.kept += len(selected)
+            held_out = self.held_out(split, valid, result.indices)
+            rest = sorted(set(range(len(result.indices))).difference(held_out))
+            self.put("valid", block, result, held_out)
+            self.put(split, block, result, rest)
+            self.pairs_cleaned += len(result.indices)
+            tally.held_out += len(held_out)
+            tally.kept += len(rest)
             tally.pairs += block.pairs
             tally.invalid_utf8 += block.replaced
             tally.drop(result.dropped)
         return tally
 
-    def tasks(self, split: str, files: Files) -> Iterator[BlockTask]:
+    def tasks(self, split: str, files: Files) -> Iterator[tuple[Block, range]]:
+        """Yield each block with the indices of its pairs that are held out, counted before cleaning."""
         rule = self.plan.held_out
         pairs = blocks(files.source, files.target, files.form, self.plan.invalid_utf8)
         for block in watched(pairs, f"text: {files.source.name}", files.source, files.target, self.quiet):
             if split == "train" and rule and rule.counted == "before_cleaning":
-                yield BlockTask(block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every))
+                yield block, range((-self.pairs_read - 1) % rule.every, block.pairs, rule.every)
             else:
-                yield BlockTask(block, range(0))
+                yield block, range(0)
             self.pairs_read += block.pairs
 
-    def select(self, split: str, valid: range, indices: list[int]) -> Sequence[int]:
-        """Return the positions in `indices` of the pairs for validation or test."""
+    def held_out(self, split: str, valid: range, indices: list[int]) -> Sequence[int]:
+        """Return the positions in `indices` of the training pairs that are held out for validation."""
         rule = self.plan.held_out
-        if split != "train":
-            return range(len(indices))
-        if rule and rule.counted == "after_cleaning":
+        if split == "train" and rule and rule.counted == "after_cleaning":
             return range((-self.pairs_cleaned - 1) % rule.every, len(indices), rule.every)
         return [number for number, index in enumerate(indices) if index in valid] if valid else ()
 
@@ -177,10 +167,15 @@ class Writer:
 
 
 def clean_block(
-    task: BlockTask, steps: tuple[Steps, Steps], lengths: Lengths | None, valid_lengths: Lengths | None, keep_all: bool
+    task: tuple[Block, range],
+    steps: tuple[Steps, Steps],
+    lengths: Lengths | None,
+    valid_lengths: Lengths | None,
+    keep_all: bool,
 ) -> Cleaned:
-    source, target = (cleaned(side, step) for side, step in zip(task.block[:2], steps, strict=True))
-    limits = (valid_lengths if index in task.valid else lengths for index in range(len(source)))
+    block, valid = task
+    source, target = (cleaned(side, step) for side, step in zip(block[:2], steps, strict=True))
+    limits = (valid_lengths if index in valid else lengths for index in range(len(source)))
     faults = (None if keep_all else fault(*pair) for pair in zip(source, target, limits, strict=True))
     indices, dropped = without_fault(faults)
     return Cleaned(indices, [source[index] for index in indices], [target[index] for index in indices], dropped)
