@@ -21,9 +21,7 @@ class RecordedSize(NamedTuple):
 
 
 def read_files(note: Path) -> dict[str, RecordedSize]:
-    from realformer_nmt.common.files import (
-        records,  # here: fairseq-train, which imports this module, starts without msgspec
-    )
+    from realformer_nmt.common.files import records  # here: fairseq-train, which imports this, starts without msgspec
     from realformer_nmt.data_bins.prepared_files import PreparedFiles
 
     files = records.read(note, PreparedFiles, WRITER, sealed=False)
