@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from realformer_nmt.corpora.manifest_schema import Archive, Corpus, Member, Packing, Part
+from realformer_nmt.corpora.manifest_schema import Corpus, Member, Packing, Part
 
 SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "ru")
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]
@@ -62,7 +62,8 @@ def miniature(corpus: Corpus, site: Path, url: str, pairs: int = 60, settings: s
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(packed)
     manifest = site.with_suffix(".toml")
-    described = "\n".join(_describe(archive, site, url) for archive in corpus.archives)
+    packings = [(archive.name, packing) for archive in corpus.archives for packing in archive.packings]
+    described = "".join(_describe(name, packing, site, url) for name, packing in packings)
     manifest.write_text(f'base = "{corpus.name}"\n\n{settings}\n{described}')
     return Miniature(manifest, content)
 
@@ -135,11 +136,7 @@ def _text(lines: list[str], part: Part, member: Member) -> bytes:
     return gzip.compress(data, mtime=0) if part.format == "gzip" else data
 
 
-def _describe(archive: Archive, site: Path, url: str) -> str:
-    return "".join(_describe_packing(archive.name, packing, site, url) for packing in archive.packings)
-
-
-def _describe_packing(archive: str, packing: Packing, site: Path, url: str) -> str:
+def _describe(archive: str, packing: Packing, site: Path, url: str) -> str:
     """The keys of the true packing: where its size or a hash of it is not known, neither is the miniature's."""
     data = (site / served(packing.urls[0])).read_bytes()
     urls = ", ".join(f'"{url}/{served(address)}"' for address in packing.urls)
