@@ -9,7 +9,7 @@ import torch
 from fairseq.data import indexed_dataset
 
 from realformer_nmt.data_bins import sentences
-from realformer_nmt.data_bins.index import check_sound
+from realformer_nmt.data_bins.index import KINDS, check_sound
 from realformer_nmt.data_bins.sentences import NumberedText
 
 
@@ -35,6 +35,12 @@ def test_files_are_those_of_fairseqs_builder(
     for ending in ("bin", "idx"):
         assert (tmp_path / f"ours.{ending}").read_bytes() == (tmp_path / f"theirs.{ending}").read_bytes()
     assert check_sound(tmp_path / "ours.idx", words, "dictionary") == 13
+
+
+def test_the_types_are_all_whole_numbers_of_fairseqs() -> None:
+    types = {code: np.dtype(kind) for code, kind in indexed_dataset._code_to_dtype.items()}
+    whole = {code: kind for code, kind in types.items() if np.issubdtype(kind, np.integer)}
+    assert {code: np.dtype(kind) for code, kind in KINDS.items()} == whole
 
 
 def test_a_line_is_its_words_and_the_end_also_where_it_has_none_or_no_line_feed() -> None:
