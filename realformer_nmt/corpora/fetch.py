@@ -96,7 +96,7 @@ def _local(archive: Archive, folder: Path, archives: Path | None) -> PackedFile 
 
 def _download(missing: Sequence[Archive], folder: Path, quiet: bool) -> PackedFile:
     """Download the first of the missing archives; raise an error that names them all."""
-    archive, reasons = missing[0], []
+    archive, reasons = missing[0], list[str]()
     for packing in archive.packings:
         outputs.check_free(folder / packing.name, "fetch")
         try:
