@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 from realformer_nmt import subcommands
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.common.stages import outputs
 from realformer_nmt.common.stages.stage import StageRequest
@@ -16,18 +17,26 @@ from realformer_nmt.comparison.grid.cell_requests import (
     translate_request,
 )
 from realformer_nmt.comparison.run import DATA, STAGES, RunRequest
+from realformer_nmt.corpora import manifest
 from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest, cores
+from realformer_nmt.data_bins.file_checks import NAME as NOTE
+from realformer_nmt.protocols import trackers
 from realformer_nmt.protocols.command import pasted
-from realformer_nmt.protocols.protocol import Protocol
+from realformer_nmt.protocols.protocol import Protocol, corpora
 from realformer_nmt.protocols.show import ProtocolRequest, protocol_of
 from realformer_nmt.protocols.train import TrainingOptions, TrainRequest
 
 
 def run(request: RunRequest) -> int:
-    """Run the stages, or print their commands. What is typed for a stage is checked as the stage begins."""
+    """Run the stages, or print their commands. What is typed for a stage is checked as the stage begins, and what is
+    typed for the training before the corpus is prepared."""
     outputs.check_folder(data(request))
-    for each in requests(request):
+    stages = requests(request)
+    if not request.dry_run and not (data(request) / NOTE).is_file():
+        for train in (stage for stage in stages if isinstance(stage, TrainRequest)):
+            check_training(train)
+    for each in stages:
         stage = each if request.dry_run else with_needed_fresh(each)
         print(pasted(stage.command()), flush=True)
         if not request.dry_run:
@@ -36,6 +45,15 @@ def run(request: RunRequest) -> int:
             subcommands.register(stage.subcommand)
             import_module(stage.implementation).print_command(stage, "# ")
     return 0
+
+
+def check_training(train: TrainRequest) -> None:
+    """Refuse what a training refuses whatever its corpus is, which may take hours to prepare."""
+    subcommands.register(train.subcommand)
+    training = import_module(train.implementation)
+    trackers.check_requested(train)
+    training.check_gpus(train)
+    _ = training.PlannedTraining(train).options  # read by fairseq's parser
 
 
 def with_needed_fresh(stage: Request) -> Request:
@@ -99,12 +117,24 @@ def train_request(request: RunRequest, protocol: Protocol) -> TrainRequest:
         arch=request.arch,
         layers=request.layers,
         protocol=request.protocol,
-        corpus=Path(request.corpus).name.removesuffix(".toml"),
+        corpus=known_corpus(request),
         subwords=request.subwords,
         tensorboard=request.tensorboard,
         flags=request.flags,
         **request.as_options(TrainingOptions),
     )
+
+
+def known_corpus(request: RunRequest) -> str:
+    """Return the name by which a protocol knows CORPUS; beside --corpus it must be one that a protocol may know."""
+    names = {*manifest.shipped(), *corpora(request.protocol)}
+    corpus, *prepared = (Path(each).name.removesuffix(".toml") for each in (request.corpus, request.manifest) if each)
+    if prepared and corpus not in {*names, *prepared}:
+        raise UserError(
+            f"CORPUS {request.corpus} and --corpus {request.manifest}: beside --corpus, CORPUS is one of "
+            f"{', '.join(sorted(names))}, whose settings the protocol may have; or give {request.manifest} as CORPUS"
+        )
+    return corpus
 
 
 def protocol_for(request: RunRequest) -> Protocol:

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fixture_types import Once
@@ -14,7 +15,7 @@ from recipe_scripts.recipe import FLAGS, RUN, TINY
 from texts.miniature import miniature
 
 import realformer_nmt
-from realformer_nmt.common.errors import UsageError, UserError
+from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.request import Request
 from realformer_nmt.comparison.grid import grid
 from realformer_nmt.comparison.pipeline import requests
@@ -128,14 +129,26 @@ def test_a_failing_stage_ends_it_with_its_error(command: Callable[..., list[str]
     assert done.stdout.startswith("realformer-nmt average ")
 
 
-def test_a_wrong_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"--subset \.\./\.\./etc: allowed is the name of a test set"):
-        realformer_nmt.run("wmt14_en_de", layers="6", folder=tmp_path, subset=("test", "../../etc"), dry_run=True)
-
-
-def test_an_unknown_corpus_is_named_as_it_was_given(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^CORPUS nope is not one of iwslt14_de_en, "):
-        realformer_nmt.run("nope", layers="6", folder=tmp_path, dry_run=True)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subset": ("test", "../../etc")}, r"--subset \.\./\.\./etc: allowed is the name of a test set"),
+        ({"corpus": "nope"}, "^CORPUS nope is not one of iwslt14_de_en, "),
+        ({"manifest": "other.toml"}, "^CORPUS own.toml and --corpus other.toml: .* or give other.toml as CORPUS"),
+        ({"arch": "realfomer"}, "^--arch realfomer is not one of .*; did you mean realformer"),
+        ({"gpus": 99}, "^--gpus 99, but this machine has "),
+        ({"flags": ("--dropuot", "0.3")}, "unrecognized arguments: --dropuot 0.3"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_the_corpus_is_prepared(
+    options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("own.toml", "other.toml"):
+        Path(name).write_text('base = "multi30k_en_de"\n')
+    with pytest.raises(UserError, match=message):
+        realformer_nmt.run(**{"corpus": "own.toml", "layers": "6", "folder": "runs", "archives": "none", **options})
+    assert not Path("runs").exists()
 
 
 def test_a_manifest_changes_the_data_and_not_the_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
