@@ -15,7 +15,7 @@ from realformer_nmt.serving.serve import Limits, ServeRequest
     [
         (["--most-texts", "0"], "--most-texts 0: allowed is 1 or more"),
         (["--port", "65536"], "--port 65536: allowed is 0 to 65535"),
-        (["--port", "0"], "run: no such file"),
+        (["--port", "0"], "run: no such file or folder; give an existing one"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_line(

@@ -84,9 +84,10 @@ def shape(storage_id: Any) -> Tensor:
 
 def regular(path: Path) -> Path:
     """Return the path of a regular file; refuse folders, and pipes, on which reading would wait without end."""
+    if not path.exists():
+        raise UserError(f"{path}: no such file or folder; give an existing one")
     if not path.is_file():
-        problem = " is a folder" if path.is_dir() else " is no ordinary file" if path.exists() else ": no such file"
-        raise UserError(f"{path}{problem}; {SAVED}")
+        raise UserError(f"{path} is {'a folder' if path.is_dir() else 'no ordinary file'}; {SAVED}")
     return path
 
 

@@ -46,7 +46,7 @@ TRAINS = _of(
 
 AVERAGES = _of(
     "average --output average.pt",
-    ("missing", "absent.pt", r"absent\.pt: no such file; give checkpoints"),
+    ("missing", "absent.pt", r"absent\.pt: no such file or folder; give an existing"),
     ("cut off", "good.pt cut.pt", r"cut\.pt: it is not a complete checkpoint.* it is cut off .*copy it again"),
     ("into the folder", "good.pt --output .", r"\. is a folder, and a file is needed"),
 )
