@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -43,7 +43,8 @@ def main(copy: Path, options: Sequence[str]) -> int:
     grid = grids.load(copy, request.grid).with_seeds(request.add_seeds)
     (cell,) = Comparison.of(request, grid).selected
     prefix = slurm_options.read(grid.slurm or {}).prefix
-    scontrol("update", f"JobId={job}", f"JobName={prefix}{cell.name}")  # an array has one name, until its tasks start
+    with suppress(QueueError):  # an array has one name, until its tasks start
+        queue.call("scontrol", "update", f"JobId={job}", f"JobName={prefix}{cell.name}")
     saved = saved_files(cell)
     try:
         signal.signal(signal.SIGUSR2, _nearly_over)
@@ -51,7 +52,7 @@ def main(copy: Path, options: Sequence[str]) -> int:
     except NearlyOverError:
         vain = count_vain_start(folder / f"{job}.vain", saved_files(cell) != saved)
         if vain < VAIN_STARTS:
-            return requeue(job, cell)
+            return requeue(job, cell, folder / ended(job))
         evidence = f"job {job}: nothing was saved in {vain} starts, each as long as the time limit allows"
         CellLog(cell).lost(f"{evidence}; give time in [slurm] more minutes")
     (folder / ended(job)).touch()
@@ -100,21 +101,15 @@ def count_vain_start(file: Path, has_saved: bool) -> int:
     return starts
 
 
-def requeue(job: str, cell: Cell) -> int:
+def requeue(job: str, cell: Cell, end: Path) -> int:
     """Put this job back into the queue, which ends it."""
-    message = scontrol("requeue", job)
-    if message:
-        CellLog(cell).lost(f"job {job} cannot be queued again: {message}")
-    return 1 if message else 0
-
-
-def scontrol(*words: str) -> str:
-    """Return what scontrol says against it, which is nothing if it did as asked."""
     try:
-        queue.call("scontrol", *words)
+        queue.call("scontrol", "requeue", job)
     except QueueError as error:
-        return str(error)
-    return ""
+        CellLog(cell).lost(f"job {job} cannot be queued again: {error}")
+        end.touch()  # or the queue's word for this end would replace the reason
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

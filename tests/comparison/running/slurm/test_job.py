@@ -130,3 +130,4 @@ def test_a_job_that_cannot_be_queued_again_is_an_error(
     assert start(folder) == 1
     assert nearly_over == []
     assert "cannot be queued again: scontrol: Requested" in (CellState(only(folder)[0]).evidence or "")
+    assert (folder / "runs/slurm/7_0.ended").exists()  # so that `compare` keeps this evidence
