@@ -34,7 +34,6 @@ class CellRecord(Struct, frozen=True, kw_only=True):
     sessions: list[CellSession]
     unigram_entropy: Finite | None = None
     machine: Machine | None = None
-    cell: Text | None = None  # its name
     failure: Failure | None = None  # the rule that it was judged by
     records: list[Text] = []  # names of the files that it has once it is done
 
@@ -59,7 +58,6 @@ class CellLog:
             sessions=[*self._record.sessions, CellSession(started=_now())],
             unigram_entropy=entropy,
             machine=hardware(),
-            cell=self._cell.name,
             failure=self._cell.failure,
             records=[str(stage.record.relative_to(self._cell.folder)) for stage in self._cell.stages],
         )

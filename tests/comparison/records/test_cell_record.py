@@ -19,4 +19,4 @@ def test_what_the_package_writes_is_read(tmp_path: Path) -> None:
     cell = stub(tmp_path)
     assert cell_record.read(cell) == WAITING
     json_records.write_sealed(cell.record_file, RECORD)
-    assert to_builtins(cell_record.read(cell)) == {**RECORD, "cell": None, "failure": None, "records": []}
+    assert to_builtins(cell_record.read(cell)) == {**RECORD, "failure": None, "records": []}
