@@ -23,7 +23,6 @@ from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.cell_requests import commands
 from realformer_nmt.comparison.grid.cells import check_one_task
 from realformer_nmt.comparison.grid.outside_texts import OutsideText
-from realformer_nmt.comparison.records import cell_state
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import gather, measured_cell, outside_rows, results_file, too_short
 from realformer_nmt.comparison.running import local, merging, plan, renewal, status, tuning_choice
@@ -59,7 +58,7 @@ def run(request: CompareRequest) -> int:
                 merge_folders(request, comparison)
             else:
                 errors = train_and_score(request, comparison)
-    states = tuning_choice.needed(grid, cell_state.read(comparison.cells))
+    states = tuning_choice.needed(grid, [CellState(cell) for cell in comparison.cells])
     try:
         write_report(request, comparison, states, outside)
     except UserError as error:  # the errors of cells are said beside it
@@ -143,10 +142,10 @@ def train_and_score(request: CompareRequest, comparison: Comparison) -> list[str
     checked = [state.cell for state in planned]
     launched: list[Cell] = []
     errors: list[str] = []
-    while ready := [cell for cell in comparison.ready() if cell not in launched]:
+    while ready := [state.cell for state in comparison.needed(waiting=False) if state.cell not in launched]:
         # trainings that ran again may choose another setting, whose cells were not needed before
         try:
-            renew_changed(request, cell_state.read(cell for cell in ready if cell not in checked))
+            renew_changed(request, [CellState(cell) for cell in ready if cell not in checked])
         except UserError as error:
             raise UserError("; ".join([*errors, str(error)])) from error
         errors += launch(request, comparison, ready)

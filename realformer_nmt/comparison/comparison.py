@@ -13,7 +13,6 @@ from realformer_nmt.comparison.grid.cells import cells
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.records import cell_state
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running import tuning_choice
 
@@ -36,15 +35,11 @@ class Comparison:
 
     def states(self) -> list[CellState]:
         """Return the states of the selected cells."""
-        return cell_state.read(self.selected)
+        return [CellState(cell) for cell in self.selected]
 
-    def needed(self) -> list[CellState]:
-        """Return the states of the selected cells that are or may be trained."""
-        return tuning_choice.needed(self.grid, self.states())
-
-    def ready(self) -> list[Cell]:
-        """Return the selected cells that do not wait for the choice of a tuned setting."""
-        return [state.cell for state in tuning_choice.needed(self.grid, self.states(), waiting=False)]
+    def needed(self, waiting: bool = True) -> list[CellState]:
+        """Return the states of the selected cells that are trained, with or without those that wait for a choice."""
+        return tuning_choice.needed(self.grid, self.states(), waiting)
 
 
 def number_of_gpus(request: CompareRequest) -> int:

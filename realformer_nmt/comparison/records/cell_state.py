@@ -1,7 +1,6 @@
 """The state of a cell: what its folder holds, and how that differs from what the grid asks for now."""
 
 import functools
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -152,8 +151,3 @@ class CellState:
     @property
     def final(self) -> bool:
         return self.record.state in FINAL
-
-
-def read(cells: Iterable[Cell]) -> list[CellState]:
-    """Return the states of cells as they are now."""
-    return [CellState(cell) for cell in cells]

@@ -37,15 +37,12 @@ def needed(grid: Grid, cells: Sequence[CellState], waiting: bool = True) -> list
     """Return the cells that are trained: all but those whose setting was not chosen, with or without those that wait
     for a choice."""
     points = choices(grid, cells)
-    selected = []
-    for state in cells:
-        point = state.cell.point
-        if (
-            tries(grid, state.cell.seed)
-            or points.get(candidates(grid, state.cell), point if waiting else None) == point
-        ):
-            selected.append(state)
-    return selected
+
+    def is_needed(cell: Cell) -> bool:
+        unchosen = cell.point if waiting else None
+        return tries(grid, cell.seed) or points.get(candidates(grid, cell), unchosen) == cell.point
+
+    return [state for state in cells if is_needed(state.cell)]
 
 
 def waiting_line(grid: Grid, cells: Sequence[CellState]) -> str:

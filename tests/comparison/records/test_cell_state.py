@@ -12,7 +12,7 @@ from grids.grid_cells import cells_of, changed_grid, corpus_of
 
 from realformer_nmt.cli import main
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_state import CellState, read
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import gather
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.comparison.running.cell_run import run
@@ -123,7 +123,7 @@ def test_a_cell_whose_record_was_edited_is_damaged_and_the_others_are_reported(
 
 def report(root: Path) -> Results:
     grid = load(root / "grid.toml")
-    return gather.gather(grid, corpus_of(grid, root / "runs"), read(cells_of(grid, root / "runs")), [])
+    return gather.gather(grid, corpus_of(grid, root / "runs"), [*map(CellState, cells_of(grid, root / "runs"))], [])
 
 
 def test_a_stuck_cell_keeps_its_verdict_when_its_averaging_fails(root: Path, cell_folder: Path) -> None:

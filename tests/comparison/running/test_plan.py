@@ -13,7 +13,7 @@ from programs import commands
 from realformer_nmt.cli import main
 from realformer_nmt.common.files import json_records
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_state import read
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running import plan
 from realformer_nmt.protocols.running.planned_training import PlannedTraining
 
@@ -38,11 +38,11 @@ def test_the_plans_command_trains_a_model_of_the_planned_size(tmp_path: Path, to
 
 def test_hours_follow_the_speed_given(tmp_path: Path, toy_corpus: Path) -> None:
     grid = load(comparisons.write_grid(tmp_path, toy_corpus))
-    cells = cells_of(grid, tmp_path)[:1]
+    states = [CellState(cells_of(grid, tmp_path)[0])]
     cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
-    assert "all: 10.00" in plan.table(read(cells), [cost], 1.0)
-    assert "all: 1.00" in plan.table(read(cells), [cost], 10.0)
-    assert "a third of this machine's speed in matrix products" in plan.table(read(cells), [cost], None)
+    assert "all: 10.00" in plan.table(states, [cost], 1.0)
+    assert "all: 1.00" in plan.table(states, [cost], 10.0)
+    assert "a third of this machine's speed in matrix products" in plan.table(states, [cost], None)
 
 
 def test_a_record_that_cannot_be_read_is_no_obstacle_to_a_plan(tmp_path: Path, toy_corpus: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_record_that_cannot_be_read_is_no_obstacle_to_a_plan(tmp_path: Path, t
         json_records.write_sealed(cell.folder / "train.json", {"complete": True, "wall_clock_hours": 10.0})
     (damaged.folder / "train.json").write_text("{")
     cost = plan.Cost(parameters=10**9, updates=1000, tokens_a_step=6000)  # 3.6e16 operations
-    text = plan.table(read([damaged, trained]), [cost, cost], None)
+    text = plan.table([CellState(damaged), CellState(trained)], [cost, cost], None)
     assert re.search(rf"^{damaged.name} +damaged ", text, re.M)
     assert "at 1 TFLOP/s, as the cells that are done" in text
 

@@ -21,7 +21,7 @@ from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.comparison import Comparison
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.records.cell_state import read
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.running import plan, tuning_choice
 from reliability.fuzzed_inputs import RUN
 
@@ -61,11 +61,11 @@ def end(cells: list[Cell], state: str, loss: float | None, **of: float) -> None:
 
 def needed(cells: list[Cell], grid: Grid = GRID) -> list[Cell]:
     """Return the cells that are needed, by what their folders say now."""
-    return [state.cell for state in tuning_choice.needed(grid, read(cells))]
+    return [state.cell for state in tuning_choice.needed(grid, [*map(CellState, cells)])]
 
 
 def ready(cells: list[Cell], grid: Grid = GRID) -> list[Cell]:
-    return [state.cell for state in tuning_choice.needed(grid, read(cells), waiting=False)]
+    return [state.cell for state in tuning_choice.needed(grid, [*map(CellState, cells)], waiting=False)]
 
 
 def names(cells: list[Cell]) -> set[str]:
@@ -79,7 +79,7 @@ def test_nothing_is_left_out_before_all_trials_have_ended(cells: list[Cell]) -> 
     end(cells, "error", None, lr=0.2, updates=500, seed=2)
     assert needed(cells) == cells
     assert (
-        tuning_choice.waiting_line(GRID, read(cells))
+        tuning_choice.waiting_line(GRID, [*map(CellState, cells)])
         == "4 of them wait for a choice of lr: only the chosen are trained\n"
     )
     assert names(ready(cells)) == {one.name for one in cells if one.seed < 3}
@@ -137,7 +137,7 @@ def waves(cells: list[Cell], losses: dict[str, float], fresh: bool, monkeypatch:
     differences = []
 
     def launch(_request: Any, _comparison: Any, ready: Sequence[Cell]) -> list[str]:
-        differences.append([line for state in read(ready) for line in state.differences])
+        differences.append([line for state in map(CellState, ready) for line in state.differences])
         for one in ready:
             one.train.request.train(one, "done", losses.get(one.name, 5.0))
         return []
@@ -157,7 +157,7 @@ def test_a_cell_that_a_new_choice_needs_is_made_again_too(tmp_path: Path, monkey
         with_dropout(one, 0.1).train.request.train(one, "diverged" if one.name == "0.2-500-2" else "done", loss)
     now = [with_dropout(one, 0.3) for one in cells]
     assert waves(now, {"0.1-500-1": 4.0, "0.2-500-1": 3.0}, True, monkeypatch) == [[], []]
-    assert read(now)[3].differences == []
+    assert CellState(now[3]).differences == []
     assert (now[3].folder / "before-1").is_dir()
 
 
@@ -173,7 +173,7 @@ def test_without_fresh_a_cell_that_a_new_choice_needs_is_refused(
     assert "0.2-500-2 was made with other settings or files: train: dropout was 0.1, is now 0.3" in (
         capsys.readouterr().err
     )
-    assert read(cells)[3].state == "done"
+    assert CellState(cells[3]).state == "done"
 
 
 def test_compare_trains_further_seeds_with_what_was_chosen(tmp_path: Path, toy_corpus: Path) -> None:
