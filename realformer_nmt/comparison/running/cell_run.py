@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from realformer_nmt.checkpoints.run_files import DIVERGENCE
+from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common.files.folder_lock import locked
 from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
@@ -55,7 +56,8 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
                     void_scores_of(cell, stage)
                 end = yield from _run_stage(cell, stage, log, environment, entropy)
                 if end:
-                    end = _combined(failure, end)
+                    if failure:  # of the model, which comes first
+                        end = Verdict(failure.state, f"{failure.evidence}; {end.evidence}")
                     log.end(end.state, end.evidence)
                     yield Progress(CellState(cell).progress)
                     return
@@ -68,11 +70,6 @@ def run(cell: Cell, environment: Mapping[str, str]) -> Generator[Progress, None,
         else:
             log.end("done")
         yield Progress(CellState(cell).progress)
-
-
-def _combined(failure: Verdict | None, end: Verdict) -> Verdict:
-    """Return the verdict on a cell that a later stage has ended; the failure of its model comes first."""
-    return Verdict(failure.state, f"{failure.evidence}; {end.evidence}") if failure else end
 
 
 def _run_stage(
@@ -119,14 +116,10 @@ def _failure(cell: Cell, curves: Curves, entropy: float | None, ended: bool) -> 
     return verdict.diverged(cell.checkpoints, train) or verdict.stuck(train, curves.valid, ended, entropy, cell.failure)
 
 
-def _updates(cell: Cell) -> int | None:
-    training = CellState(cell).training
-    return none_if_unset(training.updates) if training else None
-
-
 def _progress(cell: Cell, stage: CellStage[Any], curves: Curves) -> Progress:
     last = curves.train[-1] if curves.train else CurvePoint(update=0)
-    return Progress(stage.name, last.update, _updates(cell), last.nll_loss, last.tokens_a_second)
+    training = CellState(cell).training or TrainRecord()
+    return Progress(stage.name, last.update, none_if_unset(training.updates), last.nll_loss, last.tokens_a_second)
 
 
 def last_line(output: Path) -> str:

@@ -34,9 +34,8 @@ def launch(cells: Sequence[Cell], slots: Sequence[Environment], show: ShowProgre
     try:
         while waiting or running:
             while waiting and free:
-                slot = free.pop(0)
-                running[waiting[0]] = run(waiting[0], slot), slot
-                waiting.pop(0)
+                cell, slot = waiting.pop(0), free.pop(0)
+                running[cell] = run(cell, slot), slot
             for cell, (process, slot) in list(running.items()):
                 progress = None
                 try:
