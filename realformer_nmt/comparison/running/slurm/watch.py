@@ -6,7 +6,7 @@ not known it for a while.
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from realformer_nmt.common.errors import UserError
@@ -26,17 +26,10 @@ GRACE = 60.0  # seconds that a shared disk has to show what an ended job wrote: 
 class Watch:
     """Wait for the tasks of cells. The queue is asked after 2 seconds, 4, 8 and so on, up to every `poll` seconds."""
 
-    def __init__(
-        self,
-        folder: Path,
-        running: Mapping[Cell, ArrayTask],
-        show: ShowProgress,
-        poll: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._folder, self._waiting, self._show, self._clock = folder, dict(running), show, clock
+    def __init__(self, folder: Path, running: Mapping[Cell, ArrayTask], show: ShowProgress, poll: float) -> None:
+        self._folder, self._waiting, self._show = folder, dict(running), show
         self._poll, self._grace = poll, min(GRACE, poll)
-        self._pause, self._due = BETWEEN_FILES, clock()
+        self._pause, self._due = BETWEEN_FILES, time.monotonic()
         self._missing: dict[Cell, float] = {}  # since when
         self._held: set[Cell] = set()
         self._unanswered = False
@@ -52,9 +45,9 @@ class Watch:
     def look(self) -> bool:
         """Look once for cells that have ended; tell whether some have not."""
         self._take_ended()
-        if self._waiting and self._clock() >= self._due:
+        if self._waiting and time.monotonic() >= self._due:
             self._ask()
-            self._due = self._clock() + (min(self._grace, self._pause) if self._missing else self._pause)
+            self._due = time.monotonic() + (min(self._grace, self._pause) if self._missing else self._pause)
             self._pause = min(self._poll, 2 * self._pause)
         return bool(self._waiting)
 
@@ -83,7 +76,7 @@ class Watch:
                 self._missing.pop(cell, None)
                 self._show(cell, Progress(f"{CellState(cell).state}, job {task.id} {entry}"))
                 self._report_hold(cell, task, entry)
-            elif self._clock() - self._missing.setdefault(cell, self._clock()) >= self._grace:
+            elif time.monotonic() - self._missing.setdefault(cell, time.monotonic()) >= self._grace:
                 self._lose(cell, task, f"ended as {entry.state}" if entry else "is not in the queue any more")
 
     def _report_hold(self, cell: Cell, task: ArrayTask, entry: QueuedTask) -> None:

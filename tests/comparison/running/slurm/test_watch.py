@@ -30,13 +30,14 @@ class Hours:
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     clock = Hours()
     monkeypatch.setattr(watch.time, "sleep", clock.sleep)
+    monkeypatch.setattr(watch.time, "monotonic", clock)
     return clock
 
 
-def watched(folder: Path, clock: Hours, shown: list[Progress]) -> watch.Watch:
+def watched(folder: Path, shown: list[Progress]) -> watch.Watch:
     (folder / "runs/slurm").mkdir(parents=True)
     running = {cell: ArrayTask(job=7, index=0, digest="") for cell in only(folder)}
-    return watch.Watch(folder / "runs/slurm", running, lambda _, progress: shown.append(progress), 180, clock)
+    return watch.Watch(folder / "runs/slurm", running, lambda _, progress: shown.append(progress), 180)
 
 
 def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
@@ -49,7 +50,7 @@ def test_the_queue_is_asked_seldom_and_its_silence_is_one_line(
         raise QueueError("squeue: Unable to contact slurm controller")
 
     monkeypatch.setattr(queue, "tasks", silent)
-    watching = watched(folder, hours, [])
+    watching = watched(folder, [])
     while hours() < 3600:
         assert watching.look()
         hours.sleep(2)
@@ -66,7 +67,7 @@ def test_a_job_is_lost_a_minute_after_the_queue_has_forgotten_it(
     answers = {"7_0": QueuedTask("RUNNING", "None")}
     monkeypatch.setattr(queue, "tasks", lambda _: answers if hours() < 1000 else {})
     shown: list[Progress] = []
-    watched(folder, hours, shown).wait()
+    watched(folder, shown).wait()
     assert 1060 <= hours() < 1000 + 180 + 60 + 10
     assert shown[0].state == "waiting, job 7_0 running"
     assert shown[-1].state == "error"
@@ -83,17 +84,16 @@ def test_how_to_release_a_held_job_is_said_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": QueuedTask(state, reason)} if hours() < 3600 else {})
-    watched(folder, hours, []).wait()
+    watched(folder, []).wait()
     (line,) = capsys.readouterr().err.splitlines()
     assert "realformer-1-s1: SLURM holds job 7_0, " in line
     assert "`scontrol release 7_0` lets it run, `scancel 7_0` makes its cell an error" in line
 
 
-def test_the_queues_own_word_for_an_end_is_the_evidence(
-    folder: Path, hours: Hours, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("hours")
+def test_the_queues_own_word_for_an_end_is_the_evidence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "tasks", lambda _: {"7_0": QueuedTask("OUT_OF_MEMORY", "OutOfMemory")})
-    watching = watched(folder, hours, [])
+    watching = watched(folder, [])
     (folder / "runs/slurm/7_0.out").write_text("epoch 1\nslurmstepd: error: Detected 1 oom_kill event\n\n")
     watching.wait()
     evidence = CellState(only(folder)[0]).evidence
