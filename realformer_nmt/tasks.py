@@ -75,7 +75,7 @@ _ROWS = (
         ),
         translates=True,
         language_reader="realformer_nmt.data_bins.languages:pair_in",
-        scoring="realformer_nmt.comparison.grid.scoring:TRANSLATED",
+        scoring="realformer_nmt.comparison.grid.translation_scoring:TRANSLATED",
     ),
     Task(
         name="language_modeling",

@@ -68,10 +68,6 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, _: Protocol, subset: 
     return (CellStage("evaluate" if first else f"evaluate {subset}", request, record),)
 
 
-def tested(metric: str) -> str:
-    return metric
-
-
 def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> SeedDifference | None:
     """Return the difference of two runs with its p; None if their targets differ: other text, or other words masked."""
     candidate_run, baseline_run = (records.read(path, RunRecord, AGAIN) for path in (candidate, baseline))
@@ -89,4 +85,4 @@ def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: in
     return SeedDifference(difference, exchanged(candidate_rows, baseline_rows, figure, samples, seed))
 
 
-MEASURED = Scoring(find, stages, tested, compare)
+MEASURED = Scoring(find, stages, compare)

@@ -1,4 +1,4 @@
-"""How a comparison scores models, here those that translate; a task's row names its scoring."""
+"""How a comparison scores models; a task's row names its scoring."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,6 @@ from pkgutil import resolve_name
 from typing import NamedTuple
 
 from realformer_nmt.comparison.compare_request import CompareRequest
-from realformer_nmt.comparison.grid import translation_scoring
 from realformer_nmt.comparison.grid.cell import Stages
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
@@ -18,13 +17,7 @@ from realformer_nmt.tasks import TASKS
 class Scoring(NamedTuple):
     find: Callable[[Grid, CompareRequest], CorpusChoice]  # from the grid, --prepared and --archives
     stages: Callable[[Grid, CorpusChoice, Path, Protocol, str], Stages]  # of a subset, after the average
-    tested: Callable[[str], str]  # the metric whose difference is tested where this one is drawn
     compare: Callable[[Path, Path, str, int, int], SeedDifference | None]
-
-
-TRANSLATED = Scoring(
-    translation_scoring.find, translation_scoring.stages, translation_scoring.tested, translation_scoring.compare
-)
 
 
 def scoring_of(task: str) -> Scoring:

@@ -9,6 +9,7 @@ from realformer_nmt.comparison.grid.cell_requests import score_request, translat
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.corpus import find as find_corpus
 from realformer_nmt.comparison.grid.grid import Grid
+from realformer_nmt.comparison.grid.scoring import Scoring
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.preparing import prepare_job
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
@@ -69,6 +70,7 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, s
 
 
 def tested(metric: str) -> str:
+    """Return the metric whose difference is tested where this one is drawn, of any task."""
     return metric if METRICS[metric].tested else RAW
 
 
@@ -80,3 +82,6 @@ def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: in
         return None
     (comparison,) = significance.compare(systems, [tested(metric)], TEST, samples, seed)
     return SeedDifference(comparison.difference, comparison.p)
+
+
+TRANSLATED = Scoring(find, stages, compare)

@@ -12,8 +12,7 @@ from realformer_nmt.common.stages.versions import Machine, commit, versions
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
-from realformer_nmt.comparison.grid.scoring import scoring_of
-from realformer_nmt.comparison.grid.translation_scoring import TEST
+from realformer_nmt.comparison.grid.translation_scoring import TEST, tested
 from realformer_nmt.comparison.records.cell_record import FINAL
 from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.results import (
@@ -85,8 +84,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
 
 
 def significance_test(grid: Grid) -> SignificanceTest:
-    metric = scoring_of(grid.task).tested(grid.drawn)
-    return SignificanceTest(name=TESTS[TEST], metric=metric, samples=summary.SAMPLES, correction="Holm")
+    return SignificanceTest(name=TESTS[TEST], metric=tested(grid.drawn), samples=summary.SAMPLES, correction="Holm")
 
 
 def scored_on(
