@@ -42,7 +42,10 @@ def cell(
 ) -> Cell:
     train = train_request(grid, corpus, request, named)
     protocol = protocol_of(train, corpus)
-    train = replace(train, without=settings_left_out(grid.options("train", named), protocol))
+    # settings of the protocol that the cell's [train] sets to false, which no flag of fairseq-train can say
+    options = grid.options("train", named)
+    without = tuple(name for name, value in options.items() if value is False and name in protocol.train)
+    train = replace(train, without=without)
     of_training = request.user_dir if request.user_dir and user_rows.needs(train) else None
     average = average_request(train, protocol)
     return Cell(
@@ -66,11 +69,6 @@ def cell(
         subset=grid.subsets[0],
         corpus_differences=corpus_differences,
     )
-
-
-def settings_left_out(options: Mapping[str, Any], protocol: Protocol) -> tuple[str, ...]:
-    """Return the protocol's settings that a cell's [train] sets to false, which no flag of fairseq-train can say."""
-    return tuple(name for name, value in options.items() if value is False and name in protocol.train)
 
 
 def protocol_of(train: TrainRequest, corpus: CorpusChoice) -> Protocol:

@@ -140,10 +140,7 @@ def preparation(grid: Grid, elsewhere: Mapping[str, object]) -> PrepareRequest:
 
 
 def prepared_corpus(folder: Path) -> CorpusChoice:
-    note = folder / NOTE
-    if not note.is_file():
-        raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
-    name = prepare_record.read(note).corpus
+    name = prepare_record.read(folder / NOTE).corpus
     return CorpusChoice(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 

@@ -124,17 +124,14 @@ class Grid:
             raise ValueError(f"pretrained: {self.pretrained}: allowed in braces are family, layers and seed")
 
     def _check_values(self) -> None:
-        for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
-            try:
+        try:
+            for family in (*self.families, *(rule.family for rule in self.override if rule.family)):
                 command.check_family("family", family)
                 command.name_of(TASKS[self.task], family, self.kind)
-            except UserError as error:
-                raise ValueError(str(error)) from error
-        for layers in (*self.layers, *(rule.layers for rule in self.override if rule.layers)):
-            try:
+            for layers in (*self.layers, *(rule.layers for rule in self.override if rule.layers)):
                 command.layers(layers, TASKS[self.task].sides)
-            except UserError as error:
-                raise ValueError(str(error).removeprefix("--")) from error
+        except UserError as error:
+            raise ValueError(str(error).removeprefix("--")) from error
         for layers in self.layers:
             other = next((each for each in self.layers if each != layers and each in spellings_of(layers)), None)
             if other:

@@ -49,13 +49,11 @@ def check_training(state: CellState) -> None:
     if state.is_finished:
         return
     if not state.statuses["train"].done:
-        request = state.planned.request
-        if request.begin_with and not request.begin_with.is_file():
-            raise UserError(
-                f"{request.begin_with}: no such file; `pretrained` names it as the start of this cell: train it first"
-            )
-        if request.begin_with:
-            belongs.check_average(request.begin_with, request.begin_with.with_name(RECORD))
+        start = state.planned.request.begin_with
+        if start and not start.is_file():
+            raise UserError(f"{start}: no such file; `pretrained` names it as the start of this cell: train it first")
+        if start:
+            belongs.check_average(start, start.with_name(RECORD))
         check_options(state)
     elif not state.statuses["average"].done:
         averaging.select(state.cell.average.request)
