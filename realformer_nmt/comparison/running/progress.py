@@ -5,7 +5,6 @@ connection.
 """
 
 from collections.abc import Sequence
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -19,12 +18,10 @@ from realformer_nmt.comparison.running.cell_run import Progress
 STILL = ("waiting", "interrupted")  # states without a process
 
 
-class Live:
+class Live(Bars):
     """Bars of the running cells; where the output is no terminal, a line per change of a cell's state."""
 
     def __init__(self, cells: Sequence[Cell], console: Console) -> None:
-        self._console = console
-        self._states: dict[Cell, str] = {}
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -32,41 +29,33 @@ class Live:
             TextColumn("{task.fields[text]}", markup=False),
             TimeRemainingColumn(),
         )
-        self._bars = Bars(*columns, console=console, disable=not console.is_terminal, refresh_per_second=1)
+        super().__init__(*columns, console=console, disable=not console.is_terminal, refresh_per_second=1)
+        self._cell_states: dict[Cell, str] = {}
         width = max(len(cell.name) for cell in cells)
-        self._all = self._bars.add_task("ended".ljust(width), total=len(cells), text="", start=False)
-        self._tasks: dict[Cell, TaskID] = {
-            cell: self._bars.add_task(cell.name.ljust(width), total=None, text="", start=False, visible=False)
+        self._all_cells = self.add_task("ended".ljust(width), total=len(cells), text="", start=False)
+        self._cell_tasks: dict[Cell, TaskID] = {
+            cell: self.add_task(cell.name.ljust(width), total=None, text="", start=False, visible=False)
             for cell in cells
         }
-
-    def __enter__(self) -> "Live":
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bars.stop()
 
     def show(self, cell: Cell, progress: Progress) -> None:
         text, state = described(progress), state_of(progress)
         self._draw(cell, progress, text)
-        shown = state if self._console.is_terminal else progress.state
-        if shown != self._states.get(cell):
-            self._states[cell] = shown
-            if state in ENDED or not self._console.is_terminal:
-                self._console.print(f"{cell.name}: {text}", soft_wrap=True, markup=False, highlight=False)
+        shown = state if self.console.is_terminal else progress.state
+        if shown != self._cell_states.get(cell):
+            self._cell_states[cell] = shown
+            if state in ENDED or not self.console.is_terminal:
+                self.console.print(f"{cell.name}: {text}", soft_wrap=True, markup=False, highlight=False)
 
     def _draw(self, cell: Cell, progress: Progress, text: str) -> None:
         """Update a cell's bar; that of a cell that does not run is hidden."""
-        task, runs = self._tasks[cell], state_of(progress) not in (*ENDED, *STILL)
+        task, runs = self._cell_tasks[cell], state_of(progress) not in (*ENDED, *STILL)
         done = progress.updates if progress.updates and trained(cell, progress) else progress.update
         if progress.updates:
-            self._bars.start_task(task)
-        self._bars.update(task, text=text, completed=done, total=progress.updates, visible=runs)
-        states = {**self._states, cell: state_of(progress)}.values()
-        self._bars.update(self._all, completed=sum(state in ENDED for state in states))
+            self.start_task(task)
+        self.update(task, text=text, completed=done, total=progress.updates, visible=runs)
+        states = {**self._cell_states, cell: state_of(progress)}.values()
+        self.update(self._all_cells, completed=sum(state in ENDED for state in states))
 
 
 def state_of(progress: Progress) -> str:
