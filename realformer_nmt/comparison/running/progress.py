@@ -50,7 +50,8 @@ class Live(Bars):
     def _draw(self, cell: Cell, progress: Progress, text: str) -> None:
         """Update a cell's bar; that of a cell that does not run is hidden."""
         task, runs = self._cell_tasks[cell], state_of(progress) not in (*ENDED, *STILL)
-        done = progress.updates if progress.updates and trained(cell, progress) else progress.update
+        trained = progress.state in [stage.name for stage in cell.after_training]  # the curve may end before
+        done = progress.updates if progress.updates and trained else progress.update
         if progress.updates:
             self.start_task(task)
         self.update(task, text=text, completed=done, total=progress.updates, visible=runs)
@@ -69,8 +70,3 @@ def described(progress: Progress) -> str:
     parts += [f"{progress.loss:.2f} bits"] if progress.loss is not None else []
     parts += [f"{progress.tokens_a_second:,.0f} tokens/s"] if progress.tokens_a_second is not None else []
     return ", ".join(parts)
-
-
-def trained(cell: Cell, progress: Progress) -> bool:
-    """Tell whether the training is complete; its curve may end some updates earlier."""
-    return progress.state in [stage.name for stage in cell.after_training]

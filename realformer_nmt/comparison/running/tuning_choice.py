@@ -77,15 +77,11 @@ def candidates(grid: Grid, cell: Cell) -> Group:
 def choose(tried: Sequence[CellState]) -> Point | None:
     losses: dict[Point, list[float | None]] = {}
     for state in tried:
-        losses.setdefault(state.cell.point, []).append(loss(state))
+        run = state.run if state.state == "done" else None
+        losses.setdefault(state.cell.point, []).append(run.validation_loss if run else None)
     return lowest({point: mean(of_seeds) for point, of_seeds in losses.items()})
 
 
 def lowest(losses: Mapping[Tried, float | None]) -> Tried | None:
     numbers = {tried: loss for tried, loss in losses.items() if loss is not None}
     return min(numbers, key=numbers.__getitem__, default=None)
-
-
-def loss(tried: CellState) -> float | None:
-    run = tried.run if tried.state == "done" else None
-    return run.validation_loss if run else None

@@ -39,7 +39,9 @@ class NearlyOverError(BaseException):
 def main(copy: Path, options: Sequence[str]) -> int:
     """Run a cell of a copy of the grid; the options are those that `compare` was called with, and --cell."""
     folder, job = copy.parent, f"{os.environ['SLURM_ARRAY_JOB_ID']}_{os.environ['SLURM_ARRAY_TASK_ID']}"
-    request = request_of(options)
+    import_user_dir("compare", folder_in(options))
+    register("compare")
+    request = CompareRequest.from_args(parser(["compare"]).parse_args(["compare", *options]))
     grid = grids.load(copy, request.grid).with_seeds(request.add_seeds)
     (cell,) = Comparison.of(request, grid).selected
     prefix = slurm_options.read(grid.slurm or {}).prefix
@@ -57,13 +59,6 @@ def main(copy: Path, options: Sequence[str]) -> int:
         CellLog(cell).lost(f"{evidence}; give time in [slurm] more minutes")
     (folder / ended(job)).touch()
     return 0
-
-
-def request_of(options: Sequence[str]) -> CompareRequest:
-    """Return the request of `compare`, once the user's rows that it may name are there."""
-    import_user_dir("compare", folder_in(options))
-    register("compare")
-    return CompareRequest.from_args(parser(["compare"]).parse_args(["compare", *options]))
 
 
 def _nearly_over(_number: int, _frame: FrameType | None) -> None:
