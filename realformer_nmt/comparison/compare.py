@@ -110,7 +110,9 @@ def show_plan(comparison: Comparison, tflops: float | None) -> int:
         plan.check_trainings(planned)
         costs = [plan.cost(state.planned) for state in planned]
         print(plan.table(planned, costs, tflops))
-        print(tuning_choice.waiting_line(grid, planned), end="")
+        later = len(planned) - len(comparison.needed(waiting=False))
+        if later:
+            print(f"{later} of them wait for a choice of {', '.join(grid.tune)}: only the chosen are trained")
     for state in planned:
         lines = commands(state.cell)
         if corpus.planned_name or not missing:

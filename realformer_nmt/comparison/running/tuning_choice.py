@@ -45,14 +45,6 @@ def needed(grid: Grid, cells: Sequence[CellState], waiting: bool = True) -> list
     return [state for state in cells if is_needed(state.cell)]
 
 
-def waiting_line(grid: Grid, cells: Sequence[CellState]) -> str:
-    """Return a plan's line about the cells that wait for a choice, or nothing."""
-    later = len(cells) - len(needed(grid, cells, waiting=False))
-    return (
-        f"{later} of them wait for a choice of {', '.join(grid.tune)}: only the chosen are trained\n" if later else ""
-    )
-
-
 def choices(grid: Grid, cells: Sequence[CellState]) -> dict[Group, Point | None]:
     """Return each point that is chosen so far; None if every setting failed."""
     if not grid.tune_seeds:
