@@ -19,7 +19,7 @@ from realformer_nmt.comparison.grid.scoring import scoring_of
 from realformer_nmt.evaluation.metrics import metric_table
 from realformer_nmt.protocols import fairseq_command
 from realformer_nmt.protocols.command import flags
-from realformer_nmt.protocols.protocol import Protocol, load, shipped
+from realformer_nmt.protocols.protocol import load, shipped
 from realformer_nmt.protocols.trackers import TrackerOptions
 from realformer_nmt.protocols.train import TrainRequest
 
@@ -41,7 +41,9 @@ def cell(
     corpus_differences: tuple[str, ...],
 ) -> Cell:
     train = train_request(grid, corpus, request, named)
-    protocol = protocol_of(train, corpus)
+    # where `prepare` made nothing, training knows no corpus by name
+    name = corpus.name if corpus.text.prepared else fairseq_command.preparation(train).name
+    protocol = load(train.protocol, name, train.layers)
     # settings of the protocol that the cell's [train] sets to false, which no flag of fairseq-train can say
     options = grid.options("train", named)
     without = tuple(name for name, value in options.items() if value is False and name in protocol.train)
@@ -69,12 +71,6 @@ def cell(
         subset=grid.subsets[0],
         corpus_differences=corpus_differences,
     )
-
-
-def protocol_of(train: TrainRequest, corpus: CorpusChoice) -> Protocol:
-    """Return the protocol that a cell is trained by. Where `prepare` made nothing, training knows no corpus by name."""
-    name = corpus.name if corpus.text.prepared else fairseq_command.preparation(train).name
-    return load(train.protocol, name, train.layers)
 
 
 def train_request(grid: Grid, corpus: CorpusChoice, request: CompareRequest, named: Named) -> TrainRequest:

@@ -54,18 +54,13 @@ def check_training(state: CellState) -> None:
             raise UserError(f"{start}: no such file; `pretrained` names it as the start of this cell: train it first")
         if start:
             belongs.check_average(start, start.with_name(RECORD))
-        check_options(state)
+        subsets = [evaluate.subset for evaluate in state.cell.requests(EvaluateRequest)]
+        try:
+            trainings.check_planned(state.planned, subsets)
+        except UserError as error:
+            raise UserError(f"{error}; set these options in [budget] or [train] of the grid") from error
     elif not state.statuses["average"].done:
         averaging.select(state.cell.average.request)
-
-
-def check_options(state: CellState) -> None:
-    """Refuse settings with which the training would not end well, and say where they are set."""
-    try:
-        subsets = [evaluate.subset for evaluate in state.cell.requests(EvaluateRequest)]
-        trainings.check_planned(state.planned, subsets)
-    except UserError as error:
-        raise UserError(f"{error}; set these options in [budget] or [train] of the grid") from error
 
 
 def cost(planned: PlannedTraining) -> Cost:
