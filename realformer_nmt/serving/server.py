@@ -73,8 +73,8 @@ def build(app: ASGIApp, seconds: float) -> uvicorn.Server:
 
 
 def answer_requests(server: uvicorn.Server, listening: socket.socket) -> None:
-    """Serve until SIGTERM or Ctrl+C; at its end uvicorn sends the signal again, which is then ignored."""
+    """Serve until SIGTERM or Ctrl+C, which counts before uvicorn listens to it, too; at its end it is sent again."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)
+            signal.signal(number, server.handle_exit)
     asyncio.run(server.serve(sockets=[listening]))

@@ -1,5 +1,6 @@
 """The server as a real process: what it says, and how it ends."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -7,7 +8,8 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,9 @@ from programs import commands
 
 import realformer_nmt
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.serving import server
+from realformer_nmt.serving import app, server
+from realformer_nmt.serving.batching import Batches
+from realformer_nmt.serving.serve import Limits
 
 Started = tuple["subprocess.Popen[str]", Client]
 MUCH = 100  # texts of a request
@@ -90,6 +94,22 @@ def test_a_second_interrupt_ends_it_without_the_answers(start: Callable[[], Star
             process.wait(1)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
+
+
+def test_a_signal_before_uvicorn_listens_to_it_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, begin = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}, asyncio.run
+
+    def run(serving: Awaitable[None]) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        begin(asyncio.wait_for(serving, 5))
+
+    monkeypatch.setattr(asyncio, "run", run)
+    try:
+        with server.bound("127.0.0.1", 0) as listening, closing(Batches(1)) as batches:
+            server.answer_requests(server.build(app.interface({}, batches, Limits(), []), 1), listening)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_an_address_that_cannot_be_had_is_refused_before_a_model_is_loaded() -> None:
