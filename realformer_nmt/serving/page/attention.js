@@ -67,15 +67,17 @@ export function picture(model, text, pieces) {
   }
   const load = async () => {
     const asked = { model: model.name, text, pieces, chain: chain.value, layer: Number(layer.value) }
+    const current = () => asked.chain === chain.value && asked.layer === Number(layer.value) // still, when an answer comes
+    found = null
     try {
       const came = await ask("attention", asked)
-      if (asked.chain !== chain.value || asked.layer !== Number(layer.value)) return // another is chosen by now
+      if (!current()) return
       found = came
       refill(layer, numbers(found.layers))
       refill(which, ["mean", ...numbers(found.weights.length)])
       draw()
     } catch (error) {
-      box.replaceChildren(refusal(error))
+      if (current()) box.replaceChildren(refusal(error))
     }
   }
   chain.addEventListener("change", () => {
@@ -83,7 +85,7 @@ export function picture(model, text, pieces) {
     load()
   })
   layer.addEventListener("change", load)
-  which.addEventListener("change", draw)
+  which.addEventListener("change", () => { if (found) draw() }) // an answer on its way draws it, too
   load()
   return make("div", { className: "attention" }, make("div", { className: "choices" }, chains, layers, heads), box, told, hint)
 }

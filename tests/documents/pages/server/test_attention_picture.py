@@ -36,3 +36,16 @@ def test_attention_of_any_chain_layer_and_head_is_what_the_server_says(opened: O
     labels = card.locator("tbody td").evaluate_all("cells => cells.map(cell => cell.ariaLabel)")
     assert [float(label) for label in labels] == pytest.approx([cell for row in mean for cell in row], abs=0.006)
     assert complaints == []
+
+
+def test_after_a_refusal_no_head_shows_what_was_drawn_before(opened: Opened) -> None:
+    page, _ = opened()
+    _, card = translate(page, "a c b d")
+    card.locator(".nbest button").first.click()
+    card.get_by_role("table").wait_for()
+    page.route("**/attention", lambda route: route.fulfill(status=422, json={"error": "too many weights"}))
+    card.get_by_label("Chain of late").select_option("decoder")
+    card.get_by_text("too many weights").wait_for()
+    card.get_by_label("Head of late").select_option("1")
+    assert card.get_by_role("table").count() == 0
+    page.unroute("**/attention")
