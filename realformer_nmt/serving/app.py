@@ -32,7 +32,6 @@ REFUSALS = {
     503: "too many requests wait; ask again after Retry-After seconds",
     504: "the answer was not ready in time",
 }
-MOST_WEIGHTS = 250_000  # of an answer
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -108,23 +107,16 @@ class Handlers:
         served = self._select(body.model)
         self._check_short(body.text)
         choose("chain", body.chain, CHAINS)
-        work = AttentionWork(served.translator, SearchOptions(precision=served.precision), tuple(body.pieces))
-        (sentence,) = await self._answers(work, [body.text], request)
-        queries, keys, layers = sentence.chains[body.chain]
-        if body.layer > len(layers):
-            raise UserError(f"layer={body.layer}: {served.name} has layers 1 to {len(layers)}")
-        weights = layers[body.layer - 1]  # H x T x S
-        if weights.numel() > MOST_WEIGHTS:
-            raise UserError(f"{weights.numel()} weights: allowed are {MOST_WEIGHTS} or less, give a shorter text")
-        rounded = [[[round(weight, 4) for weight in row] for row in head] for head in weights.tolist()]
+        work = AttentionWork(served, tuple(body.pieces), body.chain, body.layer)
+        (answer,) = await self._answers(work, [body.text], request)
         return schemas.Weights(
             model=served.name,
             chain=body.chain,
             layer=body.layer,
-            layers=len(layers),
-            queries=queries,
-            keys=keys,
-            weights=rounded,
+            layers=answer.layers,
+            queries=answer.queries,
+            keys=answer.keys,
+            weights=answer.weights.double().round(decimals=4).tolist(),
         )
 
     def _select(self, name: str | None) -> Served:

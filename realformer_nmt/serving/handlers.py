@@ -2,13 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from torch import Tensor
 
 from realformer_nmt.analysis import sentence
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.models.model import TranslationModel
 from realformer_nmt.serving.decoding import Hypothesis, SearchOptions
+from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
+
+MOST_WEIGHTS = 250_000  # of an answer
 
 
 @dataclass(frozen=True)
@@ -22,16 +28,27 @@ class TranslationWork:
         return list(self.translator.stream(texts, **asdict(self.decoding)))
 
 
+class LayerAttention(NamedTuple):
+    """Attention of a layer: the pieces that attend, the pieces attended to, and the number of layers beside it."""
+
+    queries: list[str]
+    keys: list[str]
+    layers: int
+    weights: Tensor  # H x T x S
+
+
 @dataclass(frozen=True)
 class AttentionWork:
-    """Attention of every head while the model reads a text and writes these subwords."""
+    """Attention of every head of a layer while the model reads a text and writes these subwords."""
 
-    translator: Translator
-    decoding: SearchOptions
+    served: Served
     pieces: tuple[str, ...]
+    chain: str
+    layer: int  # from 1
 
-    def answer(self, texts: Sequence[str]) -> list[Sentence]:
-        loaded = self.translator.loaded(self.decoding)
+    def answer(self, texts: Sequence[str]) -> list[LayerAttention]:
+        translator, decoding = self.served.translator, SearchOptions(precision=self.served.precision)
+        loaded = translator.loaded(decoding)
         (model,) = loaded.models
         if not isinstance(model, TranslationModel):
             raise UserError("this model is not of this package: its attention cannot be shown")
@@ -40,5 +57,15 @@ class AttentionWork:
         longest = model.max_positions()[1]
         if len(target) > longest:
             raise UserError(f"a translation of {len(target)} tokens: the model has room for {longest}, give fewer")
-        sources = self.translator.read(loaded, texts, self.decoding)
-        return [sentence.attention(model, words, source, target) for source in sources]
+        sources = translator.read(loaded, texts, decoding)
+        return [self._layer_of(sentence.attention(model, words, source, target)) for source in sources]
+
+    def _layer_of(self, whole: Sentence) -> LayerAttention:
+        """Return the layer alone, as answers that wait for others must not fill the memory."""
+        queries, keys, layers = whole.chains[self.chain]
+        if self.layer > len(layers):
+            raise UserError(f"layer={self.layer}: {self.served.name} has layers 1 to {len(layers)}")
+        weights = layers[self.layer - 1]
+        if weights.numel() > MOST_WEIGHTS:
+            raise UserError(f"{weights.numel()} weights: allowed are {MOST_WEIGHTS} or less, give a shorter text")
+        return LayerAttention(queries, keys, len(layers), weights)

@@ -13,7 +13,9 @@ import realformer_nmt
 from realformer_nmt.analysis import loaded_model
 from realformer_nmt.checkpoints import inspection
 from realformer_nmt.kernels.precision import supported
+from realformer_nmt.serving.handlers import AttentionWork
 from realformer_nmt.serving.served_models import Served
+from realformer_nmt.serving.translator import Translator
 
 ASKED = {"text": "a c b", "pieces": ["b", "c", "a"]}
 
@@ -64,6 +66,14 @@ def test_every_row_is_a_distribution_and_the_decoder_does_not_look_ahead(client:
         assert torch.allclose(heads.sum(-1), torch.ones(heads.shape[:-1]), atol=1e-3)
         ahead = float(heads.triu(1).abs().max())
         assert (ahead == 0) == (chain == "decoder")
+
+
+def test_an_answer_that_waits_for_others_has_one_layer_alone(model: Translator) -> None:
+    """All layers of 256 short requests with a thousand pieces would fill the memory."""
+    work = AttentionWork(Served("tiny", model, "fp32", "", None), ("b",), "encoder", 2)
+    answers = work.answer(["a c", "b"])
+    assert [answer.weights.shape for answer in answers] == [(4, 3, 3), (4, 2, 2)]
+    assert all(answer.weights.untyped_storage().nbytes() == answer.weights.nbytes for answer in answers)
 
 
 def test_translate_gives_the_pieces_that_attention_takes(client: Client) -> None:
