@@ -23,15 +23,10 @@ EXTRA_OPTIONS = {*FAMILY_OPTIONS, "residual_blocks", "score_length", *OF_PATTERN
 TABLES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "decoder.output_projection.weight")
 
 
-class TopologyForm(NamedTuple):
-    normalise_before: bool
-    scalings: Collection[str]  # that can be folded
-
-
-# whose shortcuts leave the stream as it is
+# Scalings whose shortcuts leave the stream as it is
 PLAIN = ("none", "b2t", "ds_init", "layer_scale", "pro_res", "sub_ln", "t_fixup")
 FOLDED = (*PLAIN, "admin", "admin_decayed", "admin_fixed", "deepnorm", "keel")
-FORMS = {"post": TopologyForm(False, FOLDED), "pre": TopologyForm(True, PLAIN)}  # by topology
+SCALINGS = {"post": FOLDED, "pre": PLAIN}  # by topology
 
 
 class StockTransformer(NamedTuple):
@@ -41,14 +36,14 @@ class StockTransformer(NamedTuple):
 
 def of(source: LoadedRun) -> StockTransformer:
     config = read_options(TranslationConfig, argparse.Namespace(**source.options))
-    form = check_form(source, config)
+    check_form(source, config)
     state = source.model.state_dict()
     weights = {name: tensor.to(torch.float64, copy=True) for name, tensor in state.items() if "_shortcut." not in name}
     for side in SIDES:
         fold(side, getattr(source.model, side), weights)
     single = rounded(weights, tied(state))
     check_finite(source, single)
-    return StockTransformer(stock_options(config, form, single), single)
+    return StockTransformer(stock_options(config, single), single)
 
 
 def check_finite(source: LoadedRun, weights: Weights) -> None:
@@ -60,11 +55,10 @@ def check_finite(source: LoadedRun, weights: Weights) -> None:
             )
 
 
-def check_form(source: LoadedRun, config: TranslationConfig) -> TopologyForm:
-    form = FORMS.get(config.residual_topology, TopologyForm(False, ()))
-    allowed = {
-        "residual_topology": FORMS,
-        "residual_scaling": form.scalings,
+def check_form(source: LoadedRun, config: TranslationConfig) -> None:
+    allowed: dict[str, Collection[str]] = {
+        "residual_topology": SCALINGS,
+        "residual_scaling": SCALINGS.get(config.residual_topology, ()),
         "score_source": ("dot",),
         "score_carry": ("none",),
         "norm": ("layer",),
@@ -76,7 +70,6 @@ def check_form(source: LoadedRun, config: TranslationConfig) -> TopologyForm:
                 f"{source.path} has --{part.replace('_', '-')} {getattr(config, part)}, which fairseq's transformer "
                 f"does not support; it supports {' and '.join(names)}, and --to onnx supports every model"
             )
-    return form
 
 
 def rounded(weights: Weights, ties: Mapping[str, str]) -> Weights:
@@ -86,12 +79,12 @@ def rounded(weights: Weights, ties: Mapping[str, str]) -> Weights:
     return {name: twins[name] if torch.equal(weight, twins[name]) else weight for name, weight in single.items()}
 
 
-def stock_options(config: TranslationConfig, form: TopologyForm, weights: Weights) -> Options:
+def stock_options(config: TranslationConfig, weights: Weights) -> Options:
     options: dict[str, object] = {
         name: value for name, value in asdict(config).items() if name not in EXTRA_OPTIONS and not name.startswith("_")
     }
     for side in SIDES:
-        options[f"{side}_normalize_before"] = form.normalise_before
+        options[f"{side}_normalize_before"] = f"{side}.layer_norm.weight" in weights
         options[f"{side}_learned_pos"] = f"{side}.embed_positions.weight" in weights
     source, target, output = (weights[name] for name in TABLES)
     shared = output is target
