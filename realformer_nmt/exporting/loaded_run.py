@@ -1,10 +1,8 @@
 """Source of an export: a model with its dictionaries and subwords."""
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -19,11 +17,10 @@ from realformer_nmt.checkpoints.run_files import CHECKPOINTS
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
 from realformer_nmt.common.files.records import Origin
-from realformer_nmt.common.files.text_lines import read_lines
 from realformer_nmt.common.stages.provenance import made_from
 from realformer_nmt.corpora import text_pipeline
 from realformer_nmt.corpora.corpus_options import CorpusOptions
-from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, METHODS, TAGS
+from realformer_nmt.corpora.subwords.subword_methods import DICTIONARY, METHODS
 from realformer_nmt.corpora.subwords.subwords import encoder
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.data_bins.datasets import dictionary
@@ -31,7 +28,7 @@ from realformer_nmt.evaluation.translating.translation_checks import check_same_
 from realformer_nmt.model.attention.attention_pattern import PATTERNS
 from realformer_nmt.model.models.model import TranslationModel
 
-RECORD, IMPORTED, CONFIG, PROGRAM = "export.json", "import.json", "config.json", "translate.py"
+RECORD, IMPORTED = "export.json", "import.json"
 
 
 class ConversionRecord(Struct, frozen=True, kw_only=True):
@@ -71,12 +68,6 @@ class LoadedRun(NamedTuple):
     def copy_words(self, folder: Path) -> None:
         for file in (*self.corpus.dictionaries, *subwords(self.corpus)):
             shutil.copyfile(file, folder / file.name)
-
-    def copy_program(self, program: ModuleType, folder: Path) -> None:
-        """Copy a program that translates, with its dictionaries, subwords and settings."""
-        (folder / CONFIG).write_text(json.dumps(config(self), indent=1), encoding="utf-8")
-        shutil.copyfile(str(program.__file__), folder / PROGRAM)
-        self.copy_words(folder)
 
     def record(self, settings: Mapping[str, str], folder: Path) -> None:
         records.write(folder / RECORD, ConversionRecord(made_from=replace(self.origin, settings=dict(settings))))
@@ -125,19 +116,3 @@ def check_subwords(corpus: TextPipeline) -> None:
         for file in subwords(corpus):
             if file.name == DICTIONARY:
                 dictionary(file)
-
-
-def config(source: LoadedRun) -> dict[str, object]:
-    words = [dictionary(file) for file in source.corpus.dictionaries]
-    symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
-    limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
-    special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}
-    source_tag, target_tag = (tag.split() for tag in source.corpus.tags)  # none or one each
-    split = {
-        "subwords": source.corpus.subwords,
-        "subword_models": [file.name for file in source.tokenizer_models],  # of source and target
-        "tags": [tag for file in subwords(source.corpus) if file.name == TAGS for tag in read_lines(file)],
-        "source_tag": source_tag,
-        "target_tag": list(map(words[1].index, target_tag)),
-    }
-    return {"languages": source.corpus.languages, **split, **special, **limits, **symbols}

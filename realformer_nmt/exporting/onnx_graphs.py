@@ -1,7 +1,9 @@
 """Export to two graphs of ONNX, encoder.onnx and step.onnx, and translate.py, which needs no torch."""
 
 import inspect
+import json
 import logging
+import shutil
 import warnings
 from functools import partial
 from pathlib import Path
@@ -11,7 +13,10 @@ import onnx
 import torch
 from onnxruntime.quantization import quantize_dynamic
 
-from realformer_nmt.exporting import onnx_decoding
+from realformer_nmt.common.files.text_lines import read_lines
+from realformer_nmt.corpora.subwords.subword_methods import TAGS
+from realformer_nmt.data_bins.datasets import dictionary
+from realformer_nmt.exporting import loaded_run, onnx_decoding
 from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.exporting.traceable_modules import Graph, reading, traceable, writing
 
@@ -31,7 +36,9 @@ def write(source: LoadedRun, folder: Path, precision: str) -> None:
                 quantise(exported, file, large)
             else:
                 onnx.save_model(onnx.load(exported), file, save_as_external_data=large, location=f"{name}.data")
-    source.copy_program(onnx_decoding, folder)
+    (folder / "config.json").write_text(json.dumps(config(source), indent=1), encoding="utf-8")
+    shutil.copyfile(onnx_decoding.__file__, folder / "translate.py")
+    source.copy_words(folder)
 
 
 def save(graph: Graph, file: Path) -> None:
@@ -59,3 +66,20 @@ def quantise(exported: Path, file: Path, large: bool) -> None:
         quantize_dynamic(exported, file, per_channel=True, reduce_range=True, use_external_data_format=large)
     finally:
         logging.disable(logging.NOTSET)
+
+
+def config(source: LoadedRun) -> dict[str, object]:
+    """Return the words and settings with which the program translates."""
+    words = [dictionary(file) for file in source.corpus.dictionaries]
+    symbols = dict(zip(("source_words", "target_words"), (each.symbols for each in words), strict=True))
+    limits = dict(zip(("longest_source", "longest_target"), source.model.max_positions(), strict=True))
+    special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}
+    source_tag, target_tag = (tag.split() for tag in source.corpus.tags)  # none or one each
+    split = {
+        "subwords": source.corpus.subwords,
+        "subword_models": [file.name for file in source.tokenizer_models],  # of source and target
+        "tags": [tag for file in loaded_run.subwords(source.corpus) if file.name == TAGS for tag in read_lines(file)],
+        "source_tag": source_tag,
+        "target_tag": list(map(words[1].index, target_tag)),
+    }
+    return {"languages": source.corpus.languages, **split, **special, **limits, **symbols}
