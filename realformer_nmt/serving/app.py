@@ -152,14 +152,7 @@ class Handlers:
 
 def description(served: Served) -> schemas.ServedModel:
     source, target = served.translator.corpus.languages
-    return schemas.ServedModel(
-        name=served.name,
-        family=served.family,
-        layers=served.layers,
-        source=source,
-        target=target,
-        precision=served.precision,
-    )
+    return schemas.ServedModel(**served._asdict(), source=source, target=target)
 
 
 def translation(text: str, hypotheses: list[Any], aligned: bool) -> schemas.Translation:

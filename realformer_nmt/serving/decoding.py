@@ -1,7 +1,7 @@
 """Options of a translation, and its result."""
 
 from argparse import Namespace
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import NamedTuple
 
 from realformer_nmt.common.errors import UserError
@@ -52,6 +52,4 @@ class SearchOptions:
 
 
 def options_of(decoding: SearchOptions) -> Namespace:
-    names = ("beam", "nbest", "lenpen", "max_len_a", "max_len_b")
-    alignment = {"print_alignment": "hard"} if decoding.alignments else {}
-    return Namespace(**{name: getattr(decoding, name) for name in names}, **alignment)
+    return Namespace(**asdict(decoding), print_alignment="hard" if decoding.alignments else None)
