@@ -1,7 +1,8 @@
 """Linear layers that multiply faster when a CPU decodes: a few rows at a time, always the same weights."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -77,9 +78,7 @@ class Products:
                 parameter.__class__ = Watched
             weight = torch.cat([weight.detach() for weight in weights])
             present = [layer.bias.detach() for layer in self.layers if layer.bias is not None]
-            biases: Sequence[Tensor | None] = (
-                torch.split(torch.cat(present), PIECE) if present else [None] * len(weight)
-            )
+            biases: Iterable[Tensor | None] = torch.split(torch.cat(present), PIECE) if present else repeat(None)
             parts = zip(torch.split(weight, PIECE), biases, strict=False)
             self.forms = [FORMS[precision](part, bias) for part, bias in parts]
             self.state = _states(self.layers)
@@ -143,13 +142,11 @@ class Watched(nn.Parameter):
 
 
 def _states(layers: Sequence[nn.Linear]) -> list[tuple[int, ...]]:
-    """Return what changes when weights are written to, moved or cast: version, address, accesses."""
-    return [(_version(each), each.data_ptr(), getattr(each, "accesses", 0)) for each in _parameters(layers)]
-
-
-def _version(weight: Tensor) -> int:
-    """Return the number of writes to a weight; one made in torch.inference_mode counts none."""
-    return 0 if weight.is_inference() else weight._version
+    """Return what changes when weights are written to, moved or cast: version (of inference: 0), address, accesses."""
+    return [
+        (0 if each.is_inference() else each._version, each.data_ptr(), getattr(each, "accesses", 0))
+        for each in _parameters(layers)
+    ]
 
 
 def _parameters(layers: Sequence[nn.Linear]) -> list[nn.Parameter]:

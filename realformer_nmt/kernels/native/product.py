@@ -27,10 +27,8 @@ def in_panels(weight: Tensor, group: int, panel: int = PANEL) -> Tensor:
 
 
 def starts(weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return the bias of each output, 0 if there is none, for whole panels."""
+    """Return the bias of each output, 0 if there is none, for whole panels; C refuses one of another size."""
     bias = weight.new_zeros(len(weight)) if bias is None else bias
-    if bias.shape != weight.shape[:1]:
-        raise ValueError(f"a bias must have {len(weight)} numbers, one for each output, not {tuple(bias.shape)}")
     return pad(bias, (0, -len(weight) % PANEL))
 
 
