@@ -79,7 +79,8 @@ def load(model: Path, options: CorpusOptions) -> LoadedRun:
     check_translates(path, state)
     corpus = text_pipeline.requested(text_pipeline.with_corpus(options, path))
     check_same_languages(path, state, corpus)
-    origin = made_from({}, inputs(path, corpus))
+    inputs = {file.name: file for file in (path, *corpus.dictionaries, *subwords(corpus))}
+    origin = made_from({}, inputs)
     check_subwords(corpus)
     loaded = loaded_model.load(path.name, path, inspection.build)
     check_plain_attention(path, loaded.options)
@@ -103,10 +104,6 @@ def subwords(corpus: TextPipeline) -> list[Path]:
         return []
     files = [corpus.folder / name for name in METHODS[corpus.subwords].files]
     return [file for file in files if corpus.prepared or file.name != DICTIONARY or file.exists()]
-
-
-def inputs(path: Path, corpus: TextPipeline) -> dict[str, Path]:
-    return {file.name: file for file in (path, *corpus.dictionaries, *subwords(corpus))}
 
 
 def check_subwords(corpus: TextPipeline) -> None:
