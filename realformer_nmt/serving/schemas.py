@@ -1,14 +1,18 @@
 """Schemas of requests and answers: their JSON is checked, and described by /openapi.json."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 
-from realformer_nmt.common.numbers import LENPEN, MAX_LEN_A, MAX_LEN_B, MOST_BEAM
-from realformer_nmt.serving.decoding import SearchOptions
+from realformer_nmt.serving.decoding import RANGES, SearchOptions
 
-LENGTH_PENALTY = Field(ge=LENPEN.least, le=LENPEN.most, description="below 1: shorter, above 1: longer")
 Strings = Annotated[list[str], FailFast()]  # pydantic builds an error for each wrong item otherwise, in seconds
+
+
+def search_option(name: str, description: str | None = None) -> Any:
+    """Return a field with the default and the range of an option of a search."""
+    allowed = RANGES[name]
+    return Field(getattr(SearchOptions, name), ge=allowed.least, le=allowed.most, description=description)
 
 
 class ModelRequest(BaseModel):
@@ -22,18 +26,11 @@ class ModelRequest(BaseModel):
 class Translate(ModelRequest):
     texts: Strings = Field(min_length=1, description="raw text, a sentence each, without line breaks")
     split_sentences: bool = Field(False, description="texts have several sentences and may have line breaks")
-    beam: int = Field(
-        SearchOptions.beam, ge=1, le=MOST_BEAM, description="default: 5, or the server's most_beam if that is smaller"
-    )
-    nbest: int = Field(SearchOptions.nbest, ge=1, le=MOST_BEAM, description="hypotheses of each text")
-    lenpen: Annotated[float, LENGTH_PENALTY] = SearchOptions.lenpen
-    max_len_a: float = Field(
-        SearchOptions.max_len_a,
-        ge=MAX_LEN_A.least,
-        le=MAX_LEN_A.most,
-        description="at most a * source length + b tokens",
-    )
-    max_len_b: int = Field(SearchOptions.max_len_b, ge=MAX_LEN_B.least, le=MAX_LEN_B.most)
+    beam: int = search_option("beam", "default: 5, or the server's most_beam if that is smaller")
+    nbest: int = search_option("nbest", "hypotheses of each text")
+    lenpen: float = search_option("lenpen", "below 1: shorter, above 1: longer")
+    max_len_a: float = search_option("max_len_a", "at most a * source length + b tokens")
+    max_len_b: int = search_option("max_len_b")
     alignments: bool = Field(SearchOptions.alignments, description="which piece of the source each piece comes from")
 
 
