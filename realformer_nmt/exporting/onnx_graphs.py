@@ -19,6 +19,7 @@ from realformer_nmt.data_bins.datasets import dictionary
 from realformer_nmt.exporting import loaded_run, onnx_decoding
 from realformer_nmt.exporting.loaded_run import LoadedRun
 from realformer_nmt.exporting.traceable_modules import Graph, reading, traceable, writing
+from realformer_nmt.fairseq_patches.messages.quiet import quiet
 
 OPSET = 17
 ENCODER, STEP = "encoder.onnx", "step.onnx"
@@ -61,11 +62,8 @@ def save(graph: Graph, file: Path) -> None:
 
 def quantise(exported: Path, file: Path, large: bool) -> None:
     """Quantise the weights of products, with a scale per column; activations are quantised dynamically."""
-    logging.disable(logging.WARNING)  # it advises to fold constants, which torch does already
-    try:
+    with quiet(logging.WARNING):  # it advises to fold constants, which torch does already
         quantize_dynamic(exported, file, per_channel=True, reduce_range=True, use_external_data_format=large)
-    finally:
-        logging.disable(logging.NOTSET)
 
 
 def config(source: LoadedRun) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """The exported folder translates in a process that cannot import torch."""
 
+import logging
 import math
 import subprocess
 import sys
@@ -120,8 +121,12 @@ def test_its_beams_and_scores_are_ours(penalty: float, plain: Path, toy_corpus: 
         assert [score for score, _ in beams] == pytest.approx(scores, abs=1e-3)
 
 
-def test_in_int8_its_products_multiply_whole_numbers(plain: Path, tmp_path: Path, toy_corpus: Path) -> None:
+def test_in_int8_its_products_multiply_whole_numbers(
+    plain: Path, tmp_path: Path, toy_corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.root.manager, "disable", logging.INFO)
     int8 = exported(plain / "ours.pt", toy_corpus, tmp_path / "int8", "--precision", "int8")
+    assert logging.root.manager.disable == logging.INFO  # a caller's own level stays
     folders = (plain / "exported", int8)
     kinds = [[node.op_type for node in onnx.load(folder / "step.onnx").graph.node] for folder in folders]
     assert ["MatMulInteger" in each for each in kinds] == [False, True]

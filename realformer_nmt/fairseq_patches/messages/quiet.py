@@ -75,10 +75,10 @@ def begin_one_wandb_run(original: Original, wrapper: Any, wrapped_bar: Any, *arg
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Turn off fairseq's log lines on everything that it loads."""
+def quiet(level: int = logging.INFO) -> Iterator[None]:
+    """Turn off log lines up to a level, such as fairseq's on everything that it loads."""
     previous = logging.root.manager.disable
-    logging.disable(logging.INFO)
+    logging.disable(level)
     try:
         yield
     finally:
