@@ -18,12 +18,6 @@ CASES = {
 }
 
 
-def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
-    words = ["export", str(checkpoint), "--to", "ctranslate2", "--data", str(data), "--subwords", "none", *flags]
-    assert subcommands.main([*words, "--output", str(output)]) == 0
-    return output
-
-
 def greedy(folder: Path, texts: list[str]) -> list[list[str]]:
     engine = ctranslate2.Translator(str(folder), inter_threads=1, intra_threads=1)
     results = engine.translate_batch([text.split() for text in texts], beam_size=1, max_decoding_length=LONGEST)
@@ -39,7 +33,9 @@ def texts(data: Path) -> list[str]:
 def test_it_writes_what_ours_writes(case: str, tmp_path: Path, toy_corpus: Path) -> None:
     arch, flags = CASES[case]
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, arch, *flags, margin=0.2)
-    hypotheses = greedy(exported(checkpoint, toy_corpus, tmp_path / "exported"), texts(toy_corpus))
+    hypotheses = greedy(
+        exportable.exported("ctranslate2", checkpoint, toy_corpus, tmp_path / "exported"), texts(toy_corpus)
+    )
     assert hypotheses == exportable.greedy(checkpoint, toy_corpus, texts(toy_corpus))
     assert len(set(map(tuple, hypotheses))) > 2
 
@@ -49,7 +45,8 @@ def test_in_int8_it_is_smaller_and_nearly_the_same(
 ) -> None:
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, "deepnorm_tiny", margin=0.2)
     folders = {
-        name: exported(checkpoint, toy_corpus, tmp_path / name, "--precision", name) for name in ("fp32", "int8")
+        name: exportable.exported("ctranslate2", checkpoint, toy_corpus, tmp_path / name, "--precision", name)
+        for name in ("fp32", "int8")
     }
     sizes = {name: (folder / "model.bin").stat().st_size for name, folder in folders.items()}
     assert caplog.messages == []  # nothing of how the converter sets itself up

@@ -11,7 +11,6 @@ import pytest
 from fixture_types import Once
 from tiny_models import exportable
 
-from realformer_nmt import subcommands
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.exporting import onnx_decoding
 from realformer_nmt.serving import translator
@@ -26,17 +25,11 @@ LOG_2 = math.log(2)
 SHORT = ("--max-source-positions", "9", "--max-target-positions", "40")
 
 
-def exported(checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
-    words = ["export", str(checkpoint), "--to", "onnx", "--data", str(data), "--subwords", "none", *flags]
-    assert subcommands.main([*words, "--output", str(output)]) == 0
-    return output
-
-
 def test_its_program_writes_what_ours_writes(tmp_path: Path, toy_corpus: Path) -> None:
     """Scores are of a table here, and of queries and keys in the next test."""
     table = ("synthesizer_random_tiny", "--score-length", "64")
     checkpoint = exportable.checkpoint(tmp_path / "ours.pt", toy_corpus, *table, margin=0.4)
-    folder = exported(checkpoint, toy_corpus, tmp_path / "exported")
+    folder = exportable.exported("onnx", checkpoint, toy_corpus, tmp_path / "exported")
     lines = (toy_corpus.parent / "test.src").read_text().splitlines()[:6]
     lines.append("a word\r unknown\u2028here")  # one line, with white space in it
     text = "\ufeff" + "".join(f"{line}\n" for line in ["", "a word unknown", *lines])
@@ -56,7 +49,7 @@ def folder(once: Once, toy_corpus: Path) -> Path:
     def export(folder: Path) -> None:
         checkpoint = exportable.checkpoint(folder / "ours.pt", toy_corpus, "realformer_tiny", *SHORT, margin=0.4)
         exportable.prefer_beginnings(checkpoint, word=4)
-        exported(checkpoint, toy_corpus, folder / "exported")
+        exportable.exported("onnx", checkpoint, toy_corpus, folder / "exported")
 
     return once("onnx_graphs", export)
 
@@ -102,7 +95,7 @@ def plain(once: Once, toy_corpus: Path) -> Path:
 
     def export(folder: Path) -> None:
         checkpoint = exportable.checkpoint(folder / "ours.pt", toy_corpus, "realformer_tiny", margin=0.2)
-        exported(checkpoint, toy_corpus, folder / "exported")
+        exportable.exported("onnx", checkpoint, toy_corpus, folder / "exported")
 
     return once("onnx_plain", export)
 
@@ -125,7 +118,7 @@ def test_in_int8_its_products_multiply_whole_numbers(
     plain: Path, tmp_path: Path, toy_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.root.manager, "disable", logging.INFO)
-    int8 = exported(plain / "ours.pt", toy_corpus, tmp_path / "int8", "--precision", "int8")
+    int8 = exportable.exported("onnx", plain / "ours.pt", toy_corpus, tmp_path / "int8", "--precision", "int8")
     assert logging.root.manager.disable == logging.INFO  # a caller's own level stays
     folders = (plain / "exported", int8)
     kinds = [[node.op_type for node in onnx.load(folder / "step.onnx").graph.node] for folder in folders]

@@ -10,6 +10,7 @@ from programs.runs import load_state
 from tiny_models import saved, tiny
 from torch import Tensor
 
+from realformer_nmt import subcommands
 from realformer_nmt.corpora.preparing.cleaning import Steps
 from realformer_nmt.corpora.text_pipeline import TextPipeline
 from realformer_nmt.exporting.loaded_run import LoadedRun
@@ -42,6 +43,12 @@ def checkpoint(path: Path, data: Path, arch: str, *flags: str, margin: float = 0
     output[tiny.EOS :] += direction
     weights[last] += direction
     return saved.save(path, {**state, "model": weights})
+
+
+def exported(to: str, checkpoint: Path, data: Path, output: Path, *flags: str) -> Path:
+    words = ["export", str(checkpoint), "--to", to, "--data", str(data), "--subwords", "none", *flags]
+    assert subcommands.main([*words, "--output", str(output)]) == 0
+    return output
 
 
 def prefer_beginnings(path: Path, word: int) -> None:
