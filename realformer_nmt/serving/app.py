@@ -108,16 +108,8 @@ class Handlers:
         self._check_short(body.text)
         choose("chain", body.chain, CHAINS)
         work = AttentionWork(served, tuple(body.pieces), body.chain, body.layer)
-        (answer,) = await self._answers(work, [body.text], request)
-        return schemas.Weights(
-            model=served.name,
-            chain=body.chain,
-            layer=body.layer,
-            layers=answer.layers,
-            queries=answer.queries,
-            keys=answer.keys,
-            weights=answer.weights.double().round(decimals=4).tolist(),
-        )
+        answer: schemas.Weights = (await self._answers(work, [body.text], request))[0]
+        return answer
 
     def _select(self, name: str | None) -> Served:
         if name is None and len(self._served) > 1:

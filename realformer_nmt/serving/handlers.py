@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
-
-from torch import Tensor
 
 from realformer_nmt.analysis import sentence
 from realformer_nmt.analysis.sentence import Sentence
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.model.models.model import TranslationModel
+from realformer_nmt.serving import schemas
 from realformer_nmt.serving.decoding import Hypothesis, SearchOptions
 from realformer_nmt.serving.served_models import Served
 from realformer_nmt.serving.translator import Translator
@@ -28,15 +26,6 @@ class TranslationWork:
         return list(self.translator.stream(texts, **asdict(self.decoding)))
 
 
-class LayerAttention(NamedTuple):
-    """Attention of a layer: the pieces that attend, the pieces attended to, and the number of layers beside it."""
-
-    queries: list[str]
-    keys: list[str]
-    layers: int
-    weights: Tensor  # H x T x S
-
-
 @dataclass(frozen=True)
 class AttentionWork:
     """Attention of every head of a layer while the model reads a text and writes these subwords."""
@@ -46,7 +35,7 @@ class AttentionWork:
     chain: str
     layer: int  # from 1
 
-    def answer(self, texts: Sequence[str]) -> list[LayerAttention]:
+    def answer(self, texts: Sequence[str]) -> list[schemas.Weights]:
         translator, decoding = self.served.translator, SearchOptions(precision=self.served.precision)
         loaded = translator.loaded(decoding)
         (model,) = loaded.models
@@ -60,12 +49,20 @@ class AttentionWork:
         sources = translator.read(loaded, texts, decoding)
         return [self._layer_of(sentence.attention(model, words, source, target)) for source in sources]
 
-    def _layer_of(self, whole: Sentence) -> LayerAttention:
+    def _layer_of(self, whole: Sentence) -> schemas.Weights:
         """Return the layer alone, as answers that wait for others must not fill the memory."""
         queries, keys, layers = whole.chains[self.chain]
         if self.layer > len(layers):
             raise UserError(f"layer={self.layer}: {self.served.name} has layers 1 to {len(layers)}")
-        weights = layers[self.layer - 1]
+        weights = layers[self.layer - 1]  # H x T x S
         if weights.numel() > MOST_WEIGHTS:
             raise UserError(f"{weights.numel()} weights: allowed are {MOST_WEIGHTS} or less, give a shorter text")
-        return LayerAttention(queries, keys, len(layers), weights)
+        return schemas.Weights(
+            model=self.served.name,
+            chain=self.chain,
+            layer=self.layer,
+            layers=len(layers),
+            queries=queries,
+            keys=keys,
+            weights=weights.double().round(decimals=4).tolist(),
+        )

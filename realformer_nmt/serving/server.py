@@ -25,7 +25,8 @@ def run(request: ServeRequest) -> int:
         batches = Batches(request.most_waiting)
         hosts = [*LOCAL_NAMES, in_address(request.host), *request.name]
         app = interface(models, batches, request.limits(), hosts)
-        print(f"{', '.join(models)}: {address(request.host, listening)}", flush=True)
+        address = f"http://{in_address(request.host)}:{listening.getsockname()[1]}"
+        print(f"{', '.join(models)}: {address}", flush=True)
         answer_requests(build(app, request.most_seconds), listening)
         batches.close()
     return 0
@@ -46,10 +47,6 @@ def bound(host: str, port: int) -> socket.socket:
         reason = getattr(error, "strerror", error)
         raise UserError(f"--host {host} --port {port}: {reason}; give another, --port 0 is one that is free") from error
     return listening
-
-
-def address(host: str, listening: socket.socket) -> str:
-    return f"http://{in_address(host)}:{listening.getsockname()[1]}"
 
 
 def in_address(host: str) -> str:
