@@ -81,7 +81,7 @@ def judge(path: Path, prepared: Path, engines: list[str]) -> Iterator[Row]:
         for precision in TARGETS[name].precisions:
             with tempfile.TemporaryDirectory() as folder:
                 try:
-                    resolve_name(TARGETS[name].write)(run, Path(folder), precision)
+                    resolve_name(f"realformer_nmt.exporting.{TARGETS[name].module}:write")(run, Path(folder), precision)
                 except UserError:  # it has no place for this model
                     continue
                 pieces = ENGINES[name].translate(Path(folder), [each.source for each in translations])

@@ -15,23 +15,17 @@ EXACT = "fp32"
 
 class Target(NamedTuple):
     what: str
-    write: str  # "module:function" of (source, folder, precision)
+    module: str  # beside this one, with write(source, folder, precision)
     precisions: tuple[str, ...] = (EXACT,)
 
 
 TARGETS = {
-    "fairseq": Target("a checkpoint of fairseq's own transformer", "realformer_nmt.exporting.fairseq_checkpoint:write"),
-    "ctranslate2": Target(
-        "a model of CTranslate2", "realformer_nmt.exporting.ctranslate2_model:write", (EXACT, "int8")
-    ),
+    "fairseq": Target("a checkpoint of fairseq's own transformer", "fairseq_checkpoint"),
+    "ctranslate2": Target("a model of CTranslate2", "ctranslate2_model", (EXACT, "int8")),
     "onnx": Target(
-        "graphs of ONNX, and a program that translates by them without torch",
-        "realformer_nmt.exporting.onnx_graphs:write",
-        (EXACT, "int8"),
+        "graphs of ONNX, and a program that translates by them without torch", "onnx_graphs", (EXACT, "int8")
     ),
-    "huggingface": Target(
-        "a Marian model of transformers, with its tokenizer and a model card", "realformer_nmt.exporting.marian:write"
-    ),
+    "huggingface": Target("a Marian model of transformers, with its tokenizer and a model card", "marian"),
 }
 
 
@@ -66,7 +60,7 @@ def run(request: ExportRequest) -> int:
     check_free(request.output)
     from realformer_nmt.exporting import loaded_run  # here: --help needs none of it
 
-    write = resolve_name(target.write)  # a library that it lacks is named before the work
+    write = resolve_name(f"{__package__}.{target.module}:write")  # a library that it lacks is named before the work
     loaded = loaded_run.load(request.model, request)
     with completed_folder(request.output) as folder:
         write(loaded, folder, request.precision)

@@ -17,20 +17,18 @@ if TYPE_CHECKING:
 
 
 class ModelFamily(NamedTuple):
-    """Row of the table of families: the reader of their folders is "module:function" of (folder)."""
+    """Row of the table of families."""
 
     what: str
-    read: str
+    module: str  # beside this one, with read(folder)
     many: bool = False  # whether its models know many languages, of which every command takes a pair
 
 
 FAIRSEQ = "fairseq"  # whose folders have no config.json
 FAMILIES = {  # by model_type in config.json
-    "marian": ModelFamily("Marian, such as OPUS-MT", "realformer_nmt.exporting.importing.import_marian:read"),
-    FAIRSEQ: ModelFamily(
-        "M2M-100 or NLLB-200 of fairseq", "realformer_nmt.exporting.importing.import_multilingual:read", many=True
-    ),
-    "m2m_100": ModelFamily("M2M-100 or NLLB-200", "realformer_nmt.exporting.importing.import_m2m100:read", many=True),
+    "marian": ModelFamily("Marian, such as OPUS-MT", "import_marian"),
+    FAIRSEQ: ModelFamily("M2M-100 or NLLB-200 of fairseq", "import_multilingual", many=True),
+    "m2m_100": ModelFamily("M2M-100 or NLLB-200", "import_m2m100", many=True),
 }
 
 
@@ -70,7 +68,7 @@ def run(request: ImportRequest) -> int:
             f"{request.model} is read as {family.what}: leave out --source and --target, and name the pair later"
         )
     pair = (MANY, MANY) if family.many else languages(request, folder.tokenizer())
-    model = resolve_name(family.read)(folder)
+    model = resolve_name(f"{__package__}.{family.module}:read")(folder)
     imported_run.write(model, folder, pair, request.output)
     print(f"{request.output}: {request.model}, {family.what}, {model.knows(pair)}")
     return 0
