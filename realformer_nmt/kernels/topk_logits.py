@@ -43,7 +43,7 @@ class Best(NamedTuple):
 class Piece(NamedTuple):
     """Logits of a part of the vocabulary."""
 
-    start: int  # its first word
+    starts: Tensor  # the first word of each block
     blocks: Tensor  # rows x blocks x BLOCK: logits, -inf for the first words
     maxima: Tensor  # rows x blocks
     total: Tensor  # log sum exp over its words: rows x 1
@@ -91,7 +91,8 @@ def largest_of(pieces: Sequence[Piece], number: int) -> tuple[Tensor, Tensor]:
         candidates = torch.where((best_blocks >= before).unsqueeze(2), values, candidates)
         before += blocks
     values, indices = candidates.flatten(1).topk(number)
-    return values, _starts(pieces, maxima.device)[best_blocks.gather(1, indices // BLOCK)] + indices % BLOCK
+    starts = torch.cat([piece.starts for piece in pieces])
+    return values, starts[best_blocks.gather(1, indices // BLOCK)] + indices % BLOCK
 
 
 def _piece(logits: Tensor, start: int, excluded: int) -> Piece:
@@ -105,7 +106,8 @@ def _piece(logits: Tensor, start: int, excluded: int) -> Piece:
         blocks.flatten(1)[:, :excluded] = -torch.inf
         changed = -(-excluded // BLOCK)
         maxima[:, :changed] = blocks[:, :changed].amax(2)
-    return Piece(start, blocks, maxima, total)
+    starts = start + torch.arange(blocks.size(1), device=logits.device) * BLOCK
+    return Piece(starts, blocks, maxima, total)
 
 
 def log_of_sum(logits: Tensor, largest: Tensor) -> Tensor:
@@ -114,8 +116,3 @@ def log_of_sum(logits: Tensor, largest: Tensor) -> Tensor:
     rows = max(1, CACHED // logits.size(1)) if logits.device.type == "cpu" else len(logits)
     parts = zip(torch.split(logits, rows), torch.split(largest, rows), strict=True)
     return torch.cat([(some - most).exp_().sum(1, keepdim=True) for some, most in parts]).log_().add_(largest)
-
-
-def _starts(pieces: Sequence[Piece], device: torch.device) -> Tensor:
-    """Return the first word of each block."""
-    return torch.cat([piece.start + torch.arange(piece.maxima.size(1), device=device) * BLOCK for piece in pieces])
