@@ -74,10 +74,9 @@ def config(source: LoadedRun) -> dict[str, object]:
     special = {name: getattr(words[1], name)() for name in ("bos", "pad", "eos", "unk")}
     source_tag, target_tag = (tag.split() for tag in source.corpus.tags)  # none or one each
     split = {
-        "subwords": source.corpus.subwords,
         "subword_models": [file.name for file in source.tokenizer_models],  # of source and target
         "tags": [tag for file in loaded_run.subwords(source.corpus) if file.name == TAGS for tag in read_lines(file)],
         "source_tag": source_tag,
         "target_tag": list(map(words[1].index, target_tag)),
     }
-    return {"languages": source.corpus.languages, **split, **special, **limits, **symbols}
+    return {**split, **special, **limits, **symbols}
