@@ -187,15 +187,14 @@ def load_for(options: CorpusOptions, *models: Path, cpu: bool) -> Translator:
 
 
 def load_models(checkpoints: Sequence[Path], corpus: TextPipeline, device: torch.device, precision: str) -> Loaded:
-    overrides = {"data": str(corpus.data), "source_lang": corpus.source, "target_lang": corpus.target}
-    overrides["decoding_precision"] = precision
+    pair = {"source_lang": corpus.source, "target_lang": corpus.target}
+    overrides = {"data": str(corpus.data), **pair, "decoding_precision": precision}
     if precision != EXACT:
         for path in checkpoints:
             if not checkpoint_fields.of_this_package(checkpoint_fields.without_weights(path)):
                 raise UserError(f"{path} is no model of this package and decodes in {EXACT} alone")
     with quiet():
-        loaded = checkpoint_utils.load_model_ensemble_and_task([str(path) for path in checkpoints], overrides)
-    models, cfg, task = loaded
+        models, cfg, task = checkpoint_utils.load_model_ensemble_and_task(list(map(str, checkpoints)), overrides)
     with open_dict(cfg):
         cfg.generation.print_alignment = None
     for model in models:
