@@ -11,8 +11,7 @@ from starlette.responses import Response
 
 from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.requests.option_choice import choose, not_allowed
-from realformer_nmt.common.terminal import printable
+from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.common.version import VERSION
 from realformer_nmt.corpora.paragraphs import Paragraphs
 from realformer_nmt.serving import schemas
@@ -115,9 +114,7 @@ class Handlers:
         if name is None and len(self._served) > 1:
             raise UserError(f"several models are served: set model to one of {', '.join(self._served)}")
         key = next(iter(self._served), "") if name is None else name
-        if key not in self._served:
-            raise UserError(not_allowed("model", printable(key), self._served))
-        return self._served[key]
+        return choose("model", key, self._served)
 
     def _check_short(self, text: str) -> None:
         if len(text) > self._limits.most_characters:

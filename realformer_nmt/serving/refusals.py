@@ -40,7 +40,7 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(UserError)
     async def impossible(_: Request, error: UserError) -> Response:
-        return RefusalError(422, one_line(error)).response()
+        return RefusalError(422, printable(one_line(error))).response()
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
