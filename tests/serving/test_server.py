@@ -8,7 +8,7 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -27,32 +27,24 @@ MUCH = 100  # texts of a request
 
 
 @pytest.fixture
-def start(run: Path, toy_corpus: Path, tmp_path: Path) -> Iterator[Callable[[], Started]]:
-    begun = []
-
-    def serve() -> Started:
-        model = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", "--cpu"]
-        words = ["serve", *map(str, model), "--port", "0", "--most-seconds", "300"]
-        begun.append(
-            subprocess.Popen(
-                [*commands.OURS, *words],
-                cwd=tmp_path,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        )
-        line = begun[-1].stdout.readline()
-        address = re.fullmatch(r"checkpoint5: http://127\.0\.0\.1:(\d+)\n", line)
-        assert address, line + begun[-1].stdout.read()
-        return begun[-1], Client(int(address[1]))
-
-    yield serve
-    for process in begun:
-        process.kill()
-        process.communicate(timeout=60)
+def started(run: Path, toy_corpus: Path, tmp_path: Path) -> Iterator[Started]:
+    model = [run / "checkpoint5.pt", "--data", toy_corpus, "--subwords", "none", "--cpu"]
+    with subprocess.Popen(
+        [*commands.OURS, "serve", *map(str, model), "--port", "0", "--most-seconds", "300"],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            line = process.stdout.readline()
+            address = re.fullmatch(r"checkpoint5: http://127\.0\.0\.1:(\d+)\n", line)
+            assert address, line + process.stdout.read()
+            yield process, Client(int(address[1]))
+        finally:
+            process.kill()
 
 
 def request(body: bytes) -> bytes:
@@ -67,10 +59,8 @@ def answer(connection: socket.socket) -> list[str]:
     return [each["hypotheses"][0]["text"] for each in json.load(response)["translations"]]
 
 
-def test_a_signal_ends_it_when_all_that_it_took_is_answered(
-    start: Callable[[], Started], run: Path, toy_corpus: Path
-) -> None:
-    process, client = start()
+def test_a_signal_ends_it_when_all_that_it_took_is_answered(started: Started, run: Path, toy_corpus: Path) -> None:
+    process, client = started
     texts = (toy_corpus.parent / "train.src").read_text().splitlines()
     requests = [texts[MUCH * number : MUCH * (number + 1)] for number in range(3)]
     connections = [client.begun(request(json.dumps({"texts": some, "beam": 8}).encode())) for some in requests]
@@ -85,8 +75,8 @@ def test_a_signal_ends_it_when_all_that_it_took_is_answered(
         client.get("/health")
 
 
-def test_a_second_interrupt_ends_it_without_the_answers(start: Callable[[], Started]) -> None:
-    process, client = start()
+def test_a_second_interrupt_ends_it_without_the_answers(started: Started) -> None:
+    process, client = started
     with client.begun(request(b'{"texts": ["a b c"]}')[:-9]):
         assert client.get("/health").status == 200  # so the one before is read
         process.send_signal(signal.SIGINT)
