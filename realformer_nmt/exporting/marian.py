@@ -89,12 +89,9 @@ def names_of_tables(options: Options) -> tuple[str, str, str]:
 
 
 def positions(side: Side, table: Tensor | None, limit: int) -> Tensor:
-    """Return a table of positions, whose row i is for word i of a sequence, counted from 0."""
-    if side.embed_positions is None:
-        return torch.zeros(limit, side.embed_tokens.embedding_dim)
-    rows = side.embed_positions.weights if table is None else table
-    first = side.padding_idx + 1
-    return rows[first : first + limit].clone()
+    """Return the positions of the words of a sequence: those of a table of fairseq's, or else the side's own."""
+    rows = side.position_table() if table is None else table[side.padding_idx + 1 :]
+    return torch.zeros(limit, side.embed_tokens.embedding_dim) if rows is None else rows[:limit].clone()
 
 
 def model_config(options: Options, weights: Mapping[str, Tensor]) -> dict[str, object]:
