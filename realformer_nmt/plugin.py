@@ -30,6 +30,7 @@ def add_family(
     heads: str | None = None,
 ) -> None:
     """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
+    register()  # or a later call would register the family once more
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm, heads)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
     try:  # a part of yours must be in its table before its family is added

@@ -2,6 +2,8 @@
 
 import pytest
 from fairseq.models import ARCH_MODEL_REGISTRY
+from programs import commands
+from programs.program import REPOSITORY
 
 from realformer_nmt import plugin
 from realformer_nmt.common.errors import UserError
@@ -31,3 +33,21 @@ def test_parts_that_no_model_can_have_are_refused(parts: dict[str, str], message
     with pytest.raises(UserError, match=message):
         plugin.add_family("mine", **parts)
     assert before == ARCH_MODEL_REGISTRY
+
+
+ALONE = """
+import sys
+fairseq = sys.modules.pop("fairseq")  # as if nobody had imported it
+import realformer_nmt
+sys.modules["fairseq"] = fairseq
+from realformer_nmt import plugin
+plugin.add_family("mine")
+plugin.register()
+"""
+
+
+def test_a_script_adds_a_family_before_it_loads_a_model() -> None:
+    """The import alone does not register the package without fairseq; to load a model does."""
+    python = commands.python_of_forks()  # which has imported fairseq alone
+    done = commands.run([python, "-c", ALONE], environment={"PYTHONPATH": str(REPOSITORY)})
+    assert done.returncode == 0, done.stderr
