@@ -30,8 +30,9 @@ class ChainedAttention(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         total = first_total(query, key) if before is None else add_scores(before, query, key, 1)  # B x H x T x S
         ctx.below = None if before is None else before.grad_fn
+        ctx.before = before
         if isinstance(ctx.below, type(ctx)):
-            ctx.below.total = None  # backward brings it back
+            ctx.below.total = ctx.before = None  # backward brings it back
         ctx.total, ctx.divisor = total.detach(), divisor
         shares = probabilities(total, mask, divisor).type_as(value)
         ctx.scale, keep = 1.0, None
@@ -64,9 +65,8 @@ attend_in_chain: Callable[..., tuple[Tensor, Tensor]] = ChainedAttention.apply
 def total_again(ctx: Any) -> Tensor:
     """Sum the scores of this layer and of those below, where backward has not been through the layer above."""
     query, key, *_ = ctx.saved_tensors
-    if ctx.below is None:
-        return first_total(query, key)
-    return add_scores(total_again(ctx.below), query, key, 1)
+    before = total_again(ctx.below) if isinstance(ctx.below, type(ctx)) else ctx.before
+    return first_total(query, key) if before is None else add_scores(before, query, key, 1)
 
 
 def probabilities(total: Tensor, mask: Tensor | None, divisor: int) -> Tensor:

@@ -60,9 +60,10 @@ def test_dropout_drops_the_same_again_whichever_layers_store_scores(chain: str, 
     torch.testing.assert_close(gradients(layers, results, x), gradients(layers, expected, x), rtol=1e-4, atol=1e-5)
 
 
-def test_gradients_can_be_taken_again_and_of_a_layer_below() -> None:
+@pytest.mark.parametrize("composed", [(), (0,)], ids=str)
+def test_gradients_can_be_taken_again_and_of_a_layer_below(composed: tuple[int, ...]) -> None:
     layers, x = attentions("decoder", "mean"), torch.randn(2, 5, HEADS * D, requires_grad=True)
-    results, expected = (attended(layers, MASKS["causal"], x, stored) for stored in ((), (0, 1, 2)))
+    results, expected = (attended(layers, MASKS["causal"], x, stored) for stored in (composed, (0, 1, 2)))
     for number in (1, 2, 1, 2):
         pairs = [torch.autograd.grad(each[number].sin().sum(), x, retain_graph=True) for each in (results, expected)]
         torch.testing.assert_close(*pairs, rtol=1e-4, atol=1e-5)
