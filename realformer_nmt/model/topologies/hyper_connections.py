@@ -1,48 +1,21 @@
 """Hyper-connections: several streams, of which a sub-layer reads a weighted sum and to which it writes with weights."""
 
-from abc import abstractmethod
-
 import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.norms import rms_factor
 from realformer_nmt.model.topologies.shortcuts import Shortcut
-from realformer_nmt.model.topologies.topology import Place, PreLN, Stream
+from realformer_nmt.model.topologies.topology import Norms, Place, PreLN, Stream
 
 STREAMS = 4
 READING, CARRYING = slice(1), slice(1, None)  # the columns of alpha
 
 
-class Connections(nn.Module):
-    """Base of the weights of one sub-layer: `reading` and `writing`, n numbers, and `carrying`, n x n, from and to.
-
-    They are given the streams, B x T x n x C, and may be the same for all positions or B x T x ... each.
-    """
-
-    def __init__(self, input_norm: nn.Module) -> None:
-        super().__init__()
-        self.input_norm = input_norm
-
-    def forward(self, part: str, x: Tensor) -> Tensor:
-        """Return what a part of this module, named by its attribute, makes of x."""
-        result: Tensor = getattr(self, part)(x)
-        return result
-
-    @abstractmethod
-    def reading(self, streams: Tensor) -> Tensor: ...
-
-    @abstractmethod
-    def carrying(self, streams: Tensor) -> Tensor: ...
-
-    @abstractmethod
-    def writing(self, streams: Tensor) -> Tensor: ...
-
-
-class Static(Connections):
+class Static(Norms):
     """a = e_{l mod n} for sub-layer l from 0, A = 1 and b = (1 ... 1) to begin with; A and a are one matrix."""
 
     def __init__(self, input_norm: nn.Module, number: int) -> None:
-        super().__init__(input_norm)
+        super().__init__({"input_norm": input_norm})
         across = torch.eye(STREAMS)
         self.static_alpha = nn.Parameter(torch.cat([across[:, number % STREAMS, None], across], 1))  # n x (1 + n)
         self.static_beta = nn.Parameter(torch.ones(STREAMS))
@@ -89,7 +62,8 @@ class HyperStatic(PreLN):
     """h = shortcut(A h, b f(LN(a . h))), h four streams that start as the embedding; LN(sum of h) after the last layer.
 
     Hyper-connections (Zhu et al. 2024, 2409.19606) with weights that are the same for all positions. Before the first
-    update it is Pre-LN.
+    update it is Pre-LN. The module of a sub-layer makes of the streams, B x T x n x C, the weights `reading` and
+    `writing`, n numbers, and `carrying`, n x n, from and to; they may be B x T x ... for a position each.
     """
 
     def norm(self, place: Place) -> nn.Module:

@@ -6,22 +6,22 @@ import torch
 from torch import Tensor, nn
 
 from realformer_nmt.model.norms import rms_factor
-from realformer_nmt.model.topologies.hyper_connections import STREAMS, Connections, HyperStatic
-from realformer_nmt.model.topologies.topology import Place, Stream
+from realformer_nmt.model.topologies.hyper_connections import STREAMS, HyperStatic
+from realformer_nmt.model.topologies.topology import Norms, Place, Stream
 
 ROUNDS = 20
 EPS = 1e-6
 READING, WRITING, CARRYING = slice(STREAMS), slice(STREAMS, 2 * STREAMS), slice(2 * STREAMS, None)
 
 
-class Manifold(Connections):
+class Manifold(Norms):
     """a = sigmoid(..), b = 2 sigmoid(..), A = Sinkhorn(..), each of s W RMS(all streams) + c, computed in fp32.
 
     W is one Xavier matrix, s three numbers from 0.01, c starts at 0.
     """
 
     def __init__(self, input_norm: nn.Module, width: int, outputs: int = STREAMS * (2 + STREAMS)) -> None:
-        super().__init__(input_norm)
+        super().__init__({"input_norm": input_norm})
         self.map = nn.Parameter(nn.init.xavier_uniform_(torch.empty(outputs, STREAMS * width)))
         self.scales = nn.Parameter(torch.full((3,), 0.01))
         self.bias = nn.Parameter(torch.zeros(outputs))

@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 class Norms(nn.Module):
-    """Several norms of one sub-layer, by their names."""
+    """Several norms of one sub-layer, or what else it needs, by the names of attributes."""
 
     def __init__(self, norms: Mapping[str, nn.Module]) -> None:
         super().__init__()
