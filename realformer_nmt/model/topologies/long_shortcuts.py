@@ -104,7 +104,7 @@ class RungeKutta(PreLN):
             nn.init.xavier_uniform_(self.gate.weight)
             nn.init.zeros_(self.gate.bias)
 
-    def run(self, layer: Callable[..., Results], stream: Stream, *state: Any) -> Results:
+    def forward(self, layer: Callable[..., Results], stream: Stream, *state: Any) -> Results:
         if not self.twice:
             return layer(stream, *state)
         (x,), ((first,), *_) = stream, layer(stream, *state)

@@ -129,11 +129,10 @@ class Topology(nn.Module, ABC):
         return (x,)
 
     def forward(self, layer: Callable[..., Results], stream: Stream, *state: Any) -> Results:
-        """Run a layer, as a module whose hooks see the stream before and after it."""
-        return self.run(layer, stream, *state)
+        """Run a layer, which takes the stream and `state` and returns the stream and what else it hands on.
 
-    def run(self, layer: Callable[..., Results], stream: Stream, *state: Any) -> Results:
-        """Run a layer, which takes the stream and `state` and returns the stream and what else it hands on."""
+        Hooks of the topology see the stream before and after each layer.
+        """
         return layer(stream, *state)
 
     @abstractmethod

@@ -38,7 +38,7 @@ class Pass:
     def run(self) -> Tensor:
         stream = self.topology.enter(X)
         for first in range(0, len(self.places), SUBLAYERS):
-            (stream,) = self.topology.run(lambda stream, first=first: (self.layer(stream, first),), stream)
+            (stream,) = self.topology(lambda stream, first=first: (self.layer(stream, first),), stream)
         return self.topology.leave(stream, self.final)
 
     def layer(self, stream: tuple[Tensor, ...], first: int) -> tuple[Tensor, ...]:
