@@ -7,7 +7,18 @@ from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import HeadOutput, Place, PostLN, PreLN, Stack, Stream, Topology
 
 
-class PeriLN(PreLN):
+class NormsAround(Topology):
+    """Base of topologies with one norm before the branch and one after it."""
+
+    def norm(self, _place: Place) -> nn.Module:
+        return self.new_norms("before", "after")
+
+    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
+        normed: Tensor = norm("before", stream[0])
+        return normed
+
+
+class PeriLN(NormsAround, PreLN):
     """x = shortcut(x, LN(f(LN(x)))), with a norm of the embeddings and a final norm: Kim et al. 2025 (2502.02732).
 
     The formula of a sub-layer is that of `sandwich` in dandingsky/GPAS (3198068); the norm of the embeddings is
@@ -19,29 +30,15 @@ class PeriLN(PreLN):
         super().__init__(stack, width)
         self.embedding_norm = self.new_norm(width)
 
-    def norm(self, _place: Place) -> nn.Module:
-        return self.new_norms("before", "after")
-
     def enter(self, x: Tensor) -> Stream:
         return (self.embedding_norm(x),)
-
-    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
-        normed: Tensor = norm("before", stream[0])
-        return normed
 
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
         return (shortcut(stream[0], norm("after", branch)),)
 
 
-class Keel(Topology):
+class Keel(NormsAround):
     """x = LN(shortcut(x, f(LN(x)))): Keel (Chen and Wei 2026, 2601.19895), with the scaling `keel`. Second-hand."""
-
-    def norm(self, _place: Place) -> nn.Module:
-        return self.new_norms("before", "after")
-
-    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
-        normed: Tensor = norm("before", stream[0])
-        return normed
 
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, _place: Place) -> Stream:
         return (norm("after", shortcut(stream[0], branch)),)

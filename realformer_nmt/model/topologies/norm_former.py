@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from realformer_nmt.model.topologies.branch_norms import NormsAround
 from realformer_nmt.model.topologies.shortcuts import Shortcut
 from realformer_nmt.model.topologies.topology import HeadOutput, Place, PreLN, Stack, Stream
 
@@ -19,7 +20,7 @@ class HeadGains(HeadOutput):
         return (split * self.gains.unsqueeze(-1)).flatten(-2)
 
 
-class NormFormer(PreLN):
+class NormFormer(NormsAround, PreLN):
     """Pre-LN, and x = shortcut(x, LN(att(LN(x)))) with gains of heads; x = shortcut(r x, fc2(LN(relu(fc1(LN(x)))))).
 
     NormFormer (Shleifer et al. 2021, 2110.09456), r per channel, all gains from 1. As in fairseq, encoder-decoder
@@ -43,10 +44,6 @@ class NormFormer(PreLN):
 
     def norm(self, place: Place) -> nn.Module:
         return self.new_norms("before", *["after"] * self.is_first(place))
-
-    def read(self, stream: Stream, norm: nn.Module, _place: Place) -> Tensor:
-        normed: Tensor = norm("before", stream[0])
-        return normed
 
     def write(self, stream: Stream, branch: Tensor, shortcut: Shortcut, norm: nn.Module, place: Place) -> Stream:
         x = self.stream_gains[place.depth - 1] * stream[0] if place.last else stream[0]
