@@ -36,12 +36,14 @@ def check_sharing(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 @contextlib.contextmanager
-def explain_mismatch(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
-    """Raise one short error if a model cannot load weights.
+def checked(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Check weights that a model is about to load, and raise one short error if it cannot load them.
 
     torch lists every parameter on a separate line.
     """
+    check_finite(weights)
     try:
+        check_sharing(model, weights)
         yield
     except RuntimeError as error:
         raise WeightsError(unlike(model.state_dict(), weights) or str(error)) from error

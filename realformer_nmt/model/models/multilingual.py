@@ -20,7 +20,7 @@ from realformer_nmt.model.encoder import Encoder
 from realformer_nmt.model.models.decoding_model import DecodingModel
 from realformer_nmt.model.models.model import TranslationModel, embedding, read_options, refuse_left_padded_targets
 from realformer_nmt.model.topologies.topology import Stack
-from realformer_nmt.model.weights import check_finite, check_sharing, explain_mismatch
+from realformer_nmt.model.weights import checked
 
 MODEL = "multilingual_realformer_nmt"
 Part = TypeVar("Part", bound=nn.Module)
@@ -103,7 +103,5 @@ class MultilingualModel(DecodingModel, FairseqMultiModel):
     def load_state_dict(self, state_dict: dict[str, Tensor], strict: bool = True, model_cfg: Any = None) -> Any:
         """Load the weights of this model's pairs; for translation it is built with one of a checkpoint's pairs."""
         selected = {name: weight for name, weight in state_dict.items() if name.split(".")[1] in self.models}
-        check_finite(selected)
-        with explain_mismatch(self, selected):
-            check_sharing(self, selected)
+        with checked(self, selected):
             return super().load_state_dict(selected, strict, model_cfg)

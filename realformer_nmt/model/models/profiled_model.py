@@ -8,7 +8,7 @@ from torch import Tensor
 from realformer_nmt.model.models.admin_profile import is_pending, profile
 from realformer_nmt.model.models.decoding_model import DecodingModel
 from realformer_nmt.model.models.quick_passes import QuickPasses
-from realformer_nmt.model.weights import check_finite, check_sharing, explain_mismatch
+from realformer_nmt.model.weights import checked
 
 
 class ProfiledModel(QuickPasses, DecodingModel):
@@ -27,7 +27,5 @@ class ProfiledModel(QuickPasses, DecodingModel):
 
     def load_state_dict(self, state_dict: dict[str, Tensor], *args: Any, **kwargs: Any) -> Any:
         self._profile_checked = False  # the loaded weights may lack a profile
-        check_finite(state_dict)
-        with explain_mismatch(self, state_dict):
-            check_sharing(self, state_dict)
+        with checked(self, state_dict):
             return super().load_state_dict(state_dict, *args, **kwargs)
