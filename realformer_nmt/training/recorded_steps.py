@@ -9,7 +9,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from fairseq import metrics
@@ -23,16 +23,8 @@ MOST = 64  # shapes to record; the ladder of lengths makes 51
 WARM_UP = 3  # passes before a recording, in which libraries allocate and choose their kernels
 
 
-class Recorder(Protocol):
-    """Records what a function does to the device, and returns what repeats it."""
-
-    def warm_up(self, run: Callable[[], object]) -> None: ...
-
-    def record(self, run: Callable[[], object]) -> Callable[[], None]: ...
-
-
 class CudaRecorder:
-    """Record CUDA graphs, which share one pool of memory: they never run at the same time."""
+    """Record what a function does as CUDA graphs, which share one pool of memory: they never run at the same time."""
 
     def __init__(self) -> None:
         self.stream = torch.cuda.Stream()
@@ -78,7 +70,7 @@ class ModelInTraining(NamedTuple):
 class RecordedStep:
     """The step of one shape."""
 
-    def __init__(self, recorder: Recorder, training: ModelInTraining, batch: Batch) -> None:
+    def __init__(self, recorder: CudaRecorder, training: ModelInTraining, batch: Batch) -> None:
         self.batch = copied(batch)
         self.scale = torch.ones((), device=batch["target"].device)
         self.results: dict[str, Tensor] = {}
@@ -109,7 +101,7 @@ class RecordedStep:
 class RecordedSteps:
     """The steps of a training by shape. A shape's first batch is not recorded: it allocates the gradients."""
 
-    def __init__(self, recorder: Recorder, most: int = MOST) -> None:
+    def __init__(self, recorder: CudaRecorder, most: int = MOST) -> None:
         self.recorder, self.most = recorder, most
         self.steps: dict[Shape, RecordedStep | None] = {}
         self.seen: dict[Shape, Batch] = {}

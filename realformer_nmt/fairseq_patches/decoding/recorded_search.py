@@ -16,7 +16,7 @@ from realformer_nmt.fairseq_patches.decoding.ended_hypotheses import Hypotheses
 from realformer_nmt.fairseq_patches.decoding.static_search import EncodedBatch, SearchRules, SearchSizes, StaticSearch
 from realformer_nmt.fairseq_patches.training.one_launch import VARIABLE
 from realformer_nmt.model.decoder import Decoder
-from realformer_nmt.training.recorded_steps import CudaRecorder, Recorder
+from realformer_nmt.training.recorded_steps import CudaRecorder
 
 logger = logging.getLogger(__name__)
 SHORTEST = 32  # positions for which there is room at least
@@ -27,7 +27,7 @@ STEPS = 8  # between two questions whether the search is over: the device goes o
 class RecordedSearch:
     """Search of one size of batches, whose first step and any other are recorded."""
 
-    def __init__(self, recorder: Recorder, decoder: Decoder, search: StaticSearch, batch: EncodedBatch) -> None:
+    def __init__(self, recorder: CudaRecorder, decoder: Decoder, search: StaticSearch, batch: EncodedBatch) -> None:
         self.search = search
 
         def begin() -> None:
@@ -43,7 +43,7 @@ class RecordedSearch:
 class RecordedSearches:
     """Searches of a decoder by their sizes, one at a time."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: CudaRecorder) -> None:
         self.recorder = recorder
         self.searches: dict[Hashable, RecordedSearch] = {}
         self.lock = threading.Lock()
