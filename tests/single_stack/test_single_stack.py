@@ -16,7 +16,7 @@ from realformer_nmt.model.attention.cache import Decoding
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.models.admin_profile import shortcuts
 from realformer_nmt.model.presets import FAMILIES
-from realformer_nmt.single_stack.single_stack import DecoderAlone
+from realformer_nmt.single_stack.language_model import LanguageModel
 
 REAL = PREVIOUS != PAD
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -29,9 +29,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def alone(**options: Any) -> Any:
     torch.manual_seed(1)
-    return DecoderAlone.build(
-        TranslationConfig(**(SIZE | {"dropout": 0.0, "score_length": 12} | options)), dictionary()
-    )
+    cfg = TranslationConfig(**(SIZE | {"dropout": 0.0, "score_length": 12} | options))
+    return LanguageModel.build(cfg, dictionary())
 
 
 @pytest.fixture(params=["post", "pre"])
