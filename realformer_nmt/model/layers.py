@@ -1,7 +1,5 @@
 """One encoder layer and one decoder layer: each sub-layer reads from the stream, runs, and writes back."""
 
-from typing import NamedTuple
-
 from torch import Tensor, nn
 
 from realformer_nmt.kernels.dropout import ACTIVATED, ActivatedDropout, Dropout
@@ -10,7 +8,7 @@ from realformer_nmt.model.attention.attention_pattern import FULL, PATTERNS, Pat
 from realformer_nmt.model.attention.cache import CrossCache, SelfCache
 from realformer_nmt.model.attention.carry import CARRIES, Carried
 from realformer_nmt.model.attention.heads import HEADS
-from realformer_nmt.model.attention.relative_positions import NONE, Positions, positions
+from realformer_nmt.model.attention.relative_positions import RelativePositions
 from realformer_nmt.model.attention.scores import build_source, memory_option
 from realformer_nmt.model.config import TranslationConfig
 from realformer_nmt.model.scaling import SCALINGS, Scaling
@@ -21,14 +19,6 @@ Caches = tuple[SelfCache, CrossCache] | tuple[None, None]
 BothCarried = tuple[Carried, Carried]  # by self-attention, and by encoder-decoder attention
 
 
-class Shape(NamedTuple):
-    """Sizes of the layers of one side."""
-
-    width: int
-    ffn_width: int
-    heads: int
-
-
 class Layer(nn.Module):
     """Base of encoder and decoder layers; `depth` counts from 1. The topology belongs to the stack and is passed in."""
 
@@ -37,11 +27,8 @@ class Layer(nn.Module):
 
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
         super().__init__()
-        self.shape = Shape(
-            width=getattr(cfg, f"{self.side}_embed_dim"),
-            ffn_width=getattr(cfg, f"{self.side}_ffn_embed_dim"),
-            heads=getattr(cfg, f"{self.side}_attention_heads"),
-        )
+        self.width: int = getattr(cfg, f"{self.side}_embed_dim")
+        self.heads: int = getattr(cfg, f"{self.side}_attention_heads")
         self.depth = depth
         self.carry, self.head_kind = CARRIES[cfg.score_carry], HEADS[cfg.heads]
         self.residual_scaling, self.stack = cfg.residual_scaling, topology.stack
@@ -49,9 +36,13 @@ class Layer(nn.Module):
         self.dropout_module = Dropout(cfg.dropout, module_name=type(self).__name__)
 
     def add_self_attention(
-        self, cfg: TranslationConfig, topology: Topology, pattern: Pattern = FULL, relative_positions: Positions = NONE
+        self,
+        cfg: TranslationConfig,
+        topology: Topology,
+        pattern: Pattern = FULL,
+        positions: RelativePositions | None = None,
     ) -> None:
-        width, _, heads = self.shape
+        width, heads = self.width, self.heads
         self.self_attn = SelfAttention(
             build_source(cfg.score_source, heads, width // heads, cfg.score_length),
             self.carry,
@@ -63,13 +54,13 @@ class Layer(nn.Module):
             head_output=self.head_kind.output(width, topology.head_output(width, heads)),
             head_mixing=self.head_kind.mixing(heads, width // heads, self.depth),
             pattern=pattern,
-            positions=relative_positions,
+            positions=positions,
         )
         self.self_attn_layer_norm = topology.norm(self.place(0))
         self.self_attn_shortcut = self.shortcut(0)
 
     def add_feed_forward(self, cfg: TranslationConfig, topology: Topology) -> None:
-        width, ffn_width, heads = self.shape
+        width, ffn_width = self.width, getattr(cfg, f"{self.side}_ffn_embed_dim")
         activated = ACTIVATED.get(cfg.activation_fn, ActivatedDropout)
         self.activation_dropout_module = activated(cfg.activation_fn, cfg.activation_dropout, type(self).__name__)
         self.fc1 = xavier_linear(width, ffn_width, self.gains.output)
@@ -78,7 +69,7 @@ class Layer(nn.Module):
         self.final_layer_norm = topology.norm(self.place(self.sublayers - 1))
         self.ffn_shortcut = self.shortcut(self.sublayers - 1)
         is_last = self.depth == self.stack.layers
-        self.ffn_pair = None if is_last else self.carry.feed_forward_pair(width, heads)
+        self.ffn_pair = None if is_last else self.carry.feed_forward_pair(width, self.heads)
 
     @property
     def scaling(self) -> Scaling:
@@ -89,7 +80,7 @@ class Layer(nn.Module):
         return Place(self.depth, self.sublayers * (self.depth - 1) + index, last=index == self.sublayers - 1)
 
     def shortcut(self, index: int) -> Shortcut:
-        return self.scaling.shortcut(self.shape.width, self.place(index).number)
+        return self.scaling.shortcut(self.width, self.place(index).number)
 
     def attend_to_self(
         self, topology: Topology, stream: Stream, mask: Tensor | None, carried: Carried, cache: SelfCache | None = None
@@ -119,8 +110,9 @@ class EncoderLayer(Layer):
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
         super().__init__(cfg, depth, topology)
         pattern = PATTERNS[cfg.encoder_attention_pattern](cfg.encoder_window, cfg.encoder_global_tokens)
-        relative_positions = positions(self.shape.width // self.shape.heads, cfg.encoder_relative_positions)
-        self.add_self_attention(cfg, topology, pattern, relative_positions)
+        reach = cfg.encoder_relative_positions
+        positions = RelativePositions(self.width // self.heads, reach) if reach else None
+        self.add_self_attention(cfg, topology, pattern, positions)
         self.add_feed_forward(cfg, topology)
 
     def forward(self, topology: Topology, stream: Stream, mask: Tensor, carried: Carried) -> tuple[Stream, Carried]:
@@ -160,7 +152,7 @@ class DecoderLayer(Layer):
 
     def __init__(self, cfg: TranslationConfig, depth: int, topology: Topology) -> None:
         super().__init__(cfg, depth, topology)
-        width, _, heads = self.shape
+        width, heads = self.width, self.heads
         self.add_self_attention(cfg, topology)
         self.encoder_attn = CrossAttention(
             build_source(memory_option(cfg.score_source), heads, width // heads, cfg.score_length),

@@ -16,7 +16,7 @@ from realformer_nmt.model.attention.cache import CrossCache, KeysValues, SelfCac
 from realformer_nmt.model.attention.carry import Carried, Carry
 from realformer_nmt.model.attention.depth_pairs import OwnPosition, mix, parted
 from realformer_nmt.model.attention.heads import HeadMixing
-from realformer_nmt.model.attention.relative_positions import NONE, Positions
+from realformer_nmt.model.attention.relative_positions import RelativePositions
 from realformer_nmt.model.attention.score_chain import attend_in_chain
 from realformer_nmt.model.attention.score_source import ScoreSource
 from realformer_nmt.model.attention.scores import Dot
@@ -51,15 +51,15 @@ class Attention(nn.Module, ABC):
         head_output: HeadOutput | None = None,
         head_mixing: HeadMixing | None = None,
         pattern: Pattern = FULL,
-        positions: Positions = NONE,
+        positions: RelativePositions | None = None,
     ) -> None:
         super().__init__()
         width = source.heads * source.head_width
         source = carry.source(source, depth)
         self.score_source, self.carry, self.depth = source, carry, depth
-        self.pattern, self.positions = pattern, positions if source.queries and source.keys else NONE
+        self.pattern, self.positions = pattern, positions if source.queries and source.keys else None
         self.head_mixing = head_mixing or HeadMixing()
-        self.usual = positions.none and self.head_mixing.none
+        self.usual = positions is None and self.head_mixing.none
         self.plain = isinstance(source, Dot) and carry.keeps_scores and self.usual
         self.kernel = False  # whether it decodes by the package's kernel
         self.dropout_module = Dropout(dropout, module_name=type(self).__name__)
@@ -68,7 +68,8 @@ class Attention(nn.Module, ABC):
         if source.keys:
             self.k_proj = xavier_linear(memory_width, width, gains.query_key)
         self.v_proj = xavier_linear(memory_width, width, gains.value)
-        self.head_norms = head_norms(source.head_width, *source.operands) if head_norms else HeadNorms()
+        projected = ("value", *["key"] * source.keys, *["query"] * source.queries)
+        self.head_norms = head_norms(source.head_width, *projected) if head_norms else HeadNorms()
         self.head_output = head_output or HeadOutput()
         self.out_proj = xavier_linear(width, width, gains.output)
 

@@ -8,23 +8,12 @@ from torch import Tensor, nn
 from realformer_nmt.model.attention.attention_pattern import Pattern, View, required
 
 
-class NoPositions:
-    """Scores without relative positions: they stay as they are."""
-
-    none = True
-
-    def __call__(self, scores: list[Tensor], _views: Sequence[View], _pattern: Pattern, _length: int) -> list[Tensor]:
-        return scores
-
-
 class RelativePositions(nn.Module):
     """scores_ij + q_i a_c / sqrt(D), c = clip(j - i, -reach, reach).
 
     There is a trained vector a for each clipped distance, shared by all heads of a layer: the key side of Shaw et al.
     2018, equations 4 and 5, as in ETC (Ainslie et al. 2020).
     """
-
-    none = False  # so that torch's own kernel cannot compute the scores
 
     def __init__(self, head_width: int, reach: int) -> None:
         super().__init__()
@@ -45,11 +34,3 @@ class RelativePositions(nn.Module):
         products = (query * self.keys.size(1) ** -0.5) @ self.keys.t()  # R x H x T x distances
         rows = torch.unflatten(products, 0, (-1, len(indices)))
         return rows.gather(-1, indices[:, None].expand(*rows.shape[:-1], -1)).flatten(0, 1)
-
-
-Positions = NoPositions | RelativePositions
-NONE = NoPositions()
-
-
-def positions(head_width: int, reach: int) -> Positions:
-    return RelativePositions(head_width, reach) if reach else NONE

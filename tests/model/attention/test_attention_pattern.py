@@ -11,7 +11,7 @@ from realformer_nmt.model.attention.attention import SelfAttention
 from realformer_nmt.model.attention.attention_pattern import Full, GlobalLocal, Local, Pattern, View
 from realformer_nmt.model.attention.cache import KeysValues
 from realformer_nmt.model.attention.carry import CARRIES, Carried
-from realformer_nmt.model.attention.relative_positions import positions
+from realformer_nmt.model.attention.relative_positions import RelativePositions
 from realformer_nmt.model.attention.scores import build_source
 from realformer_nmt.model.scaling import Gains
 
@@ -47,7 +47,13 @@ def layers(carry: str, reach: int = 0) -> list[SelfAttention]:
     source = build_source("dot", HEADS, WIDTH // HEADS, 1)
     options = {"memory_width": WIDTH, "dropout": 0.0, "gains": Gains()}
     stack = [
-        SelfAttention(source, CARRIES[carry], depth, **options, positions=positions(WIDTH // HEADS, reach))
+        SelfAttention(
+            source,
+            CARRIES[carry],
+            depth,
+            **options,
+            positions=RelativePositions(WIDTH // HEADS, reach) if reach else None,
+        )
         for depth in (1, 2, 3)
     ]
     for parameter in (parameter for layer in stack for parameter in layer.parameters()):
