@@ -25,9 +25,6 @@ class LayerNorm(nn.LayerNorm):
 
     bounds = True  # whether its output stays within bounds, however large its input
 
-    def __init__(self, width: int, eps: float = 1e-5) -> None:
-        super().__init__(width, eps)
-
     def forward(self, x: Tensor) -> Tensor:
         exact = torch.promote_types(x.dtype, self.weight.dtype)
         return layer_norm(x, self.normalized_shape, self.weight.to(exact), self.bias.to(exact), self.eps)

@@ -85,15 +85,9 @@ FAMILIES: dict[str, Preset] = {name: row for rows in FAMILIES_BY_IDEA.values() f
 
 
 def _size(encoder_layers: int, decoder_layers: int, width: int, ffn: int, heads: int, dropouts: list[float]) -> Preset:
-    sides = [("encoder", encoder_layers), ("decoder", decoder_layers)]
-    shape: Preset = {}
-    for side, layers in sides:
-        shape |= {
-            f"{side}_layers": layers,
-            f"{side}_embed_dim": width,
-            f"{side}_ffn_embed_dim": ffn,
-            f"{side}_attention_heads": heads,
-        }
+    shape: Preset = {"encoder_layers": encoder_layers, "decoder_layers": decoder_layers}
+    for part, number in (("embed_dim", width), ("ffn_embed_dim", ffn), ("attention_heads", heads)):
+        shape |= {f"encoder_{part}": number, f"decoder_{part}": number}
     return shape | dict(zip(["dropout", "attention_dropout", "activation_dropout"], dropouts, strict=True))
 
 

@@ -145,7 +145,8 @@ class Attention(nn.Module, ABC):
         """Compute any attention, operation by operation."""
         views = self.pattern.views(query, seen, mask)
         scores = [self.score_source(x, view.query, view.seen) for view in views]  # B or 1 x H x T x S
-        scores = self.positions(scores, views, self.pattern, seen.length)
+        if self.positions is not None:
+            scores = self.positions(scores, views, self.pattern, seen.length)
         logits, carried = self.carry.scores(_concatenated(scores), carried, self.depth)
         below = [[self.pattern.queries(part) for part in pair] for pair in self.carry.below(carried)]
         mixed = [

@@ -18,10 +18,6 @@ class OwnPosition(KeysValues):
         """Scale the scores: a scaled copy of the query would be kept for each layer below."""
         return (query * self.parts[1]).sum(-1, keepdim=True) * scale  # B x H x T x 1
 
-    def add(self, heads: Tensor, weights: Tensor) -> Tensor:
-        """Return heads with the value added, times its weights, B x H x T x 1."""
-        return torch.addcmul(heads, weights, self.parts[0])
-
 
 def parted(weights: Tensor, layers: int) -> tuple[Tensor, Sequence[Tensor]]:
     """Return the weights of all positions, B x H x T x S, and of each layer below, B x H x T x 1."""
@@ -33,7 +29,7 @@ def mix(seen: KeysValues, below: Sequence[OwnPosition], weights: Tensor) -> Tens
     positions, layers = parted(weights, len(below))
     heads = seen.mix(positions)
     for pair, weight in zip(below, layers, strict=True):
-        heads = pair.add(heads, weight)
+        heads = torch.addcmul(heads, weight, pair.parts[0])
     return heads
 
 

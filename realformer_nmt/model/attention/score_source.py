@@ -22,11 +22,6 @@ class ScoreSource(nn.Module):
         super().__init__()
         self.heads, self.head_width, self.length = heads, head_width, length
 
-    @property
-    def operands(self) -> tuple[str, ...]:
-        """Return the names of what an attention with these scores projects."""
-        return ("value", *["key"] * self.keys, *["query"] * self.queries)
-
     def layout(self, _x: Tensor) -> Tensor | None:
         """Return what an attention pattern lays out in place of queries, if the source needs none."""
         return None

@@ -51,7 +51,8 @@ def _profiling(stack: nn.Module) -> Iterator[None]:
         x, branch = inputs
         if isinstance(shortcut, Profiled):
             shortcut.w0.copy_(r)
-        r = (_variance(shortcut.weight().float() * x.float()) + _variance(branch.float())).sqrt()
+        weighed = shortcut.weight().float() * x.float()
+        r = (weighed.var(correction=0) + branch.float().var(correction=0)).sqrt()
 
     handles = [shortcut.register_forward_pre_hook(partial(measure, shortcut)) for _, shortcut in shortcuts(stack)]
     try:
@@ -59,10 +60,6 @@ def _profiling(stack: nn.Module) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
-
-
-def _variance(x: Tensor) -> Tensor:
-    return x.var(correction=0)
 
 
 def _agree(profiled: list[Profiled]) -> None:

@@ -1,5 +1,6 @@
 """Models built without data, from the sizes of their vocabularies."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,17 +16,14 @@ from realformer_nmt.model.presets import KINDS, kind_of
 FILLING = (Tensor.normal_, Tensor.uniform_, init.normal_, init.uniform_, init.kaiming_uniform_)
 
 
+@dataclass(frozen=True)
 class Words:
     """Stand-in for a dictionary, with its size and fairseq's index of padding."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    size: int
 
     def __len__(self) -> int:
         return self.size
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Words) and len(other) == len(self)
 
     def pad(self) -> int:
         return 1
