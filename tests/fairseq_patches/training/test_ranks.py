@@ -203,25 +203,20 @@ def test_mistakes_are_errors(monkeypatch: pytest.MonkeyPatch, mistake: str) -> N
         ranks.fill_in(settings(**options), on_cpu=True)
 
 
-def test_one_launched_process_meets_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine has eight GPUs, which it does not take for eight ranks."""
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
-    monkeypatch.setattr(sys, "argv", ["fairseq-train"])
-    for name, value in _launched(1).items():
-        monkeypatch.setenv(name, value)
-    options = settings(distributed_world_size=8)
-    ranks.fill_in(options, on_cpu=False)
-    assert (options.distributed_world_size, options.distributed_init_method) == (1, None)
-
-
-def test_the_size_is_torchruns_on_gpus_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("launched", "expected"),
+    [(_launched(1), (1, 0, 0, None)), ({**_launched(4, rank=3), "LOCAL_RANK": "1"}, (4, 3, 1, "env://"))],
+)
+def test_the_size_is_torchruns_on_gpus_too(
+    launched: dict[str, str], expected: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The machine has eight GPUs, which fairseq takes for the size of the run, and which are not all used."""
     monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
     monkeypatch.setattr(sys, "argv", ["fairseq-train"])
-    for name, value in {**_launched(4, rank=3), "LOCAL_RANK": "1"}.items():
+    for name, value in launched.items():
         monkeypatch.setenv(name, value)
     options = settings(distributed_world_size=8)
     ranks.fill_in(options, on_cpu=False)
-    assert (options.distributed_world_size, options.distributed_rank, options.device_id) == (4, 3, 1)
-    assert (options.distributed_init_method, options.distributed_no_spawn) == ("env://", True)
-    assert options.distributed_backend == "nccl"
+    names = ("distributed_world_size", "distributed_rank", "device_id", "distributed_init_method")
+    assert tuple(getattr(options, name) for name in names) == expected
+    assert (options.distributed_no_spawn, options.distributed_backend) == (True, "nccl")
