@@ -29,11 +29,14 @@ def add_family(
     norm: str | None = None,
     heads: str | None = None,
 ) -> None:
-    """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours."""
+    """Add a family of models, as an --arch in every size; to be called from a --user-dir of yours.
+
+    A part of yours must be in its table before; if no model has these parts, an OptionError is raised.
+    """
     register()  # or a later call would register the family once more
     added = presets.in_every_size({name: presets.family(topology, scaling, source, carry, norm, heads)})
     one_sided = {kind: presets.of_kind(kind, {name: added[name]}) for kind in presets.KINDS}
-    try:  # a part of yours must be in its table before its family is added
+    try:
         config.validate(model.read_options(config.TranslationConfig, SimpleNamespace(**added[name])))
     except UserError as error:
         raise OptionError(f"add_family({name!r}): {error}") from error
