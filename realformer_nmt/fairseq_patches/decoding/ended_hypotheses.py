@@ -39,37 +39,29 @@ class EndedHypotheses(NamedTuple):
         """Copy those of the first sentences."""
         return EndedHypotheses._make(tensor[:sentences].to("cpu", copy=True) for tensor in self)
 
-    def table(self, words: Tensor, sums: Tensor, eos: int, penalty: float | None) -> "HypothesisTable":
-        """Gather the words that each has read, and the sums of scores until them, B x beams x T each, on the CPU."""
+    def sentences(self, words: Tensor, sums: Tensor, eos: int, penalty: float | None) -> Hypotheses:
+        """Return those of each sentence, of the words read and the sums until them, B x beams x T each, on the CPU."""
         steps, totals, lineages = self.steps[:, :-1], self.sums[:, :-1], self.origin[:, :-1].clamp(min=0)
         words, sums = (pad(each.gather(1, lineages), (0, 1)) for each in (words, sums))
         lengths = steps + 1
         words.scatter_(2, lengths.unsqueeze(-1), eos)
         sums.scatter_(2, lengths.unsqueeze(-1), totals.unsqueeze(-1))
         scores = totals if penalty is None else totals / (lengths.double() ** penalty).float()
-        return HypothesisTable(lengths, words, scores, sums.diff())
+        rows = zip(self.number[:, 0].tolist(), lengths.tolist(), words, scores, sums.diff(), strict=True)
+        return [best_first(*row) for row in rows]
 
 
-class HypothesisTable(NamedTuple):
-    """Hypotheses of a batch on the CPU, each from the first word that was read to the end symbol."""
-
-    lengths: Tensor  # without the first: B x beams
-    words: Tensor  # B x beams x T + 1
-    scores: Tensor  # B x beams
-    parts: Tensor  # log-probability of each word: B x beams x T
-
-    def sentences(self, numbers: Tensor) -> Hypotheses:
-        return [self.sentence(row, number) for row, number in enumerate(numbers[:, 0].tolist())]
-
-    def sentence(self, row: int, number: int) -> list[dict[str, Tensor]]:
-        order: list[int] = self.scores[row, :number].argsort(descending=True).tolist()
-        return [self.hypothesis(row, beam, int(self.lengths[row, beam])) for beam in order]
-
-    def hypothesis(self, row: int, beam: int, length: int) -> dict[str, Tensor]:
-        return {
-            "tokens": self.words[row, beam, 1 : length + 1],
-            "score": self.scores[row, beam],
+def best_first(
+    number: int, lengths: list[int], words: Tensor, scores: Tensor, parts: Tensor
+) -> list[dict[str, Tensor]]:
+    """Return so many hypotheses of a sentence, the best first: a word and its log-probability per column of a beam."""
+    return [
+        {
+            "tokens": words[beam, 1 : lengths[beam] + 1],
+            "score": scores[beam],
             "attention": torch.empty(0),
             "alignment": torch.empty(0),
-            "positional_scores": self.parts[row, beam, :length],
+            "positional_scores": parts[beam, : lengths[beam]],
         }
+        for beam in scores[:number].argsort(descending=True).tolist()
+    ]

@@ -153,4 +153,4 @@ class StaticSearch:
     def hypotheses(self, sentences: int) -> Hypotheses:
         """Read the hypotheses of the first sentences, on the CPU, whatever the device."""
         ended, words, sums = self.ended.on_cpu(sentences), self.words[:sentences].cpu(), self.sums[:sentences].cpu()
-        return ended.table(words, sums, self.rules.eos, self.rules.len_penalty).sentences(ended.number)
+        return ended.sentences(words, sums, self.rules.eos, self.rules.len_penalty)
