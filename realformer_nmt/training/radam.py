@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, TypedDict, cast
 
 import torch
 from fairseq.dataclass import FairseqDataclass
@@ -19,6 +19,8 @@ from realformer_nmt.common.errors import OptionError
 
 TRACTABLE = 5.0  # the published code's bound on rho; the paper's own is 4
 AVERAGES = ("exp_avg", "exp_avg_sq")  # of a parameter's gradients, and of their squares
+# Values, gradients, means and squares of parameters that one kernel updates together, in fp32 or fp64
+Batch = tuple[list[Tensor], list[Tensor], list[Tensor], list[Tensor]]
 
 
 def rectification(step: int, beta2: float) -> float | None:
@@ -39,15 +41,6 @@ class ParameterSettings(TypedDict):
     eps: float
     weight_decay: float
     untractable_momentum: bool
-
-
-class ParameterBatch(NamedTuple):
-    """Parameters that one kernel updates together, in fp32 or fp64."""
-
-    values: list[Tensor]
-    gradients: list[Tensor]
-    means: list[Tensor]
-    squares: list[Tensor]
 
 
 class RAdam(torch.optim.Optimizer):
@@ -132,7 +125,7 @@ class RAdam(torch.optim.Optimizer):
         values = [parameter.to(_wide(parameter.dtype)) for parameter in parameters]  # no copy of wide ones
         gradients = [_like(v, p.grad) for v, p in zip(values, parameters, strict=True) if p.grad is not None]
         means, squares = ([state[name] for state in states] for name in AVERAGES)
-        batch = ParameterBatch(values, gradients, means, squares)
+        batch = values, gradients, means, squares
         rectified = rectification(states[0]["step"], group["betas"][1])
         if rectified is None:
             _untractable_step(batch, states[0]["step"], group)
@@ -142,17 +135,14 @@ class RAdam(torch.optim.Optimizer):
             torch._foreach_copy_(parameters, values)
 
 
-def _rectified_step(batch: ParameterBatch, step: int, rectified: float, group: ParameterSettings) -> None:
+def _rectified_step(batch: Batch, step: int, rectified: float, group: ParameterSettings) -> None:
     """Update by AdamW's kernel, which divides by sqrt(v / (1 - b2^t)) + eps and decays by lr times weight decay."""
     beta1, beta2 = group["betas"]
-    count = torch.full((), float(step), device=batch.values[0].device)
+    count = torch.full((), float(step), device=batch[0][0].device)
     torch._fused_adamw_(
-        batch.values,
-        batch.gradients,
-        batch.means,
-        batch.squares,
+        *batch,
         [],
-        [count] * len(batch.values),
+        [count] * len(batch[0]),
         lr=group["lr"] * rectified,
         beta1=beta1,
         beta2=beta2,
@@ -163,14 +153,15 @@ def _rectified_step(batch: ParameterBatch, step: int, rectified: float, group: P
     )
 
 
-def _untractable_step(batch: ParameterBatch, step: int, group: ParameterSettings) -> None:
+def _untractable_step(batch: Batch, step: int, group: ParameterSettings) -> None:
+    values, gradients, means, squares = batch
     beta1, beta2 = group["betas"]
-    torch._foreach_lerp_(batch.means, batch.gradients, 1 - beta1)
-    torch._foreach_mul_(batch.squares, beta2)
-    torch._foreach_addcmul_(batch.squares, batch.gradients, batch.gradients, 1 - beta2)
-    torch._foreach_mul_(batch.values, 1 - group["lr"] * group["weight_decay"])
+    torch._foreach_lerp_(means, gradients, 1 - beta1)
+    torch._foreach_mul_(squares, beta2)
+    torch._foreach_addcmul_(squares, gradients, gradients, 1 - beta2)
+    torch._foreach_mul_(values, 1 - group["lr"] * group["weight_decay"])
     if group["untractable_momentum"]:
-        torch._foreach_add_(batch.values, batch.means, alpha=-group["lr"] / (1 - beta1**step))
+        torch._foreach_add_(values, means, alpha=-group["lr"] / (1 - beta1**step))
 
 
 def _wide(dtype: torch.dtype) -> torch.dtype:
