@@ -1,7 +1,6 @@
 """Example sentences of results.json, from the files that were scored; a file that has changed is refused."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from realformer_nmt.common.files.text_lines import read_recorded
 from realformer_nmt.comparison.grid.cell import Cell
@@ -26,7 +25,7 @@ def examples(cells: Sequence[Cell], runs: Sequence[RunRecord | None]) -> list[Ex
     digest = done[0][1].files["reference"].sha256  # a cell that no longer fits may have translated another text
     same = [(cell, run) for cell, run in done if run.files["reference"].sha256 == digest]
     hypotheses = {cell.name: lines(cell, run, "hypotheses") for cell, run in same}
-    source = source_lines(done[0][1])
+    source = source_lines(*done[0])
     return [
         ExampleSentence(
             source=source[number] if source else "",
@@ -43,12 +42,11 @@ def lines(cell: Cell, run: RunRecord, name: str) -> list[str]:
     return read_recorded(cell.folder / file.path, file.sha256, cell.scores)
 
 
-def source_lines(run: RunRecord) -> list[str]:
-    """Read the raw source, where the corpus was prepared here; else there is none."""
-    translation = run.translation
-    if not translation or not translation.prepared or not translation.subset:
+def source_lines(cell: Cell, run: RunRecord) -> list[str]:
+    """Read the raw source beside the reference, where both were prepared here; else there is none."""
+    if not run.translation or not run.translation.subset:
         return []
-    note = Path(translation.prepared, NAME)
-    name = f"{translation.subset}.raw.{translation.languages[0]}"
+    note = (cell.folder / run.files["reference"].path).with_name(NAME)  # they may have been moved, the cell with them
+    name = f"{run.translation.subset}.raw.{run.translation.languages[0]}"
     recorded = read_files(note).get(name) if note.is_file() else None
     return read_recorded(note.parent / name, recorded.sha256, note) if recorded else []

@@ -47,15 +47,19 @@ def test_only_translations_of_one_text_are_quoted(tmp_path: Path) -> None:
     assert [each.hypotheses for each in quoted] == [{"new": f"new hypotheses {line}"} for line in range(3)]
 
 
-def test_a_source_is_quoted_as_far_as_it_is_the_one_prepared(tmp_path: Path) -> None:
-    source, content = tmp_path / "test.raw.en", "one\n"
-    source.write_text(content)
-    note = {"bytes": {source.name: len(content)}, "sha256": {source.name: sha256(content)}}
-    (tmp_path / "prepare.json").write_text(json.dumps({**note, "seal": seal(note)}))
-    run = RunRecord(translation=translation_records.record(prepared=str(tmp_path), subset="test"))
-    assert source_lines(run) == ["one"]
-    source.write_text("two\n")
+def test_a_source_is_quoted_as_far_as_it_is_the_one_prepared_beside_the_reference(tmp_path: Path) -> None:
+    """The cell and its corpus were moved, and another corpus was prepared in their old place."""
+    cell = SimpleNamespace(folder=tmp_path / "moved" / "cell")
+    for folder, content in {"moved": "one\n", "old": "another\n"}.items():
+        note = {"bytes": {"test.raw.en": len(content)}, "sha256": {"test.raw.en": sha256(content)}}
+        (tmp_path / folder / "cell").mkdir(parents=True)
+        (tmp_path / folder / "test.raw.en").write_text(content)
+        (tmp_path / folder / "prepare.json").write_text(json.dumps({**note, "seal": seal(note)}))
+    files = {"reference": RecordedFile(path="../test.raw.de", sha256="")}
+    translation = translation_records.record(prepared=str(tmp_path / "old"), subset="test")
+    assert source_lines(cell, RunRecord(translation=translation, files=files)) == ["one"]
+    (tmp_path / "moved" / "test.raw.en").write_text("two\n")
     with pytest.raises(UserError, match=r"test\.raw\.en is missing or has changed since .*prepare\.json"):
-        source_lines(run)
-    run = RunRecord(translation=translation_records.record(prepared=str(tmp_path), subset="../other"))
-    assert source_lines(run) == []
+        source_lines(cell, RunRecord(translation=translation, files=files))
+    translation = translation_records.record(prepared=str(tmp_path), subset="../other")
+    assert source_lines(cell, RunRecord(translation=translation, files=files)) == []
