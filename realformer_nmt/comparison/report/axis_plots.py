@@ -14,13 +14,12 @@ from realformer_nmt.comparison.report.formatting import (
     printable,
     spread,
 )
-from realformer_nmt.comparison.report.plots import lowest_drawn, means
+from realformer_nmt.comparison.report.plots import dodges, lowest_drawn, means
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
 
 WIDTH, HEIGHT = 2.3, 2.3  # inches of a panel; a page scales them
 COLUMNS = 3
-DODGE = 0.06  # of a category, so that the bars of two families do not hide each other
 DEPTH = "depth"
 Coordinate = Callable[[ResultRow], Any]
 
@@ -87,10 +86,10 @@ def draw(
     drawing: Drawing, axes: Axes, results: Results, rows: Sequence[ResultRow], at: Sequence[Any], values: Sequence[Any]
 ) -> None:
     names, metric, lowest = families(results), results.metric, lowest_drawn(means(results))
-    for place, (family, look) in enumerate(looks(names).items()):
+    for family, look in looks(names).items():
         by_x = {values.index(value): row for row, value in zip(rows, at, strict=True) if row.family == family}
         scores = {x: row.scores[metric] for x, row in by_x.items() if row.seeds and metric in row.scores}
-        dodge = (place - (len(names) - 1) / 2) * DODGE
+        dodge = dodges(results)[family]
         where = [x + dodge for x in range(len(values))]
         heights = [scores[x].mean if x in scores else math.nan for x in range(len(values))]  # no line over a failure
         (line,) = axes.plot(where, heights, color=look.colour, marker=look.marker, label=printable(family))

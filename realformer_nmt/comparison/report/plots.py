@@ -19,7 +19,7 @@ from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, look
 
 WIDTH = 4.7  # inches; a page scales it
 STRIP = 0.19  # inches per line of failed cells
-DODGE = 0.05  # of a category, so that the bars of two families do not hide each other
+DODGE, WIDEST = 0.05, 0.7  # of a category: from one family's bars to the next, and of all families at most
 SMALL = 8.0
 FailureLabel = tuple[float, str, str]  # index of the depth, family, text
 
@@ -44,8 +44,8 @@ def by_depth(results: Results) -> Drawing:
     below.set_xlabel(counted(results))
     below.set_xticks(range(len(names)), [printable(name) for name in names])
     below.set_xlim(-0.5, len(names) - 0.5)
-    for place, (family, look) in enumerate(looks(families(results)).items()):
-        draw_family(drawing, axes, results, family, look, (place - (len(families(results)) - 1) / 2) * DODGE)
+    for family, look in looks(families(results)).items():
+        draw_family(drawing, axes, results, family, look, dodges(results)[family])
     draw_published(drawing, axes, results)
     axes.set_ylim(bottom=max(lowest_drawn(means(results)), axes.get_ylim()[0]))
     if not means(results):
@@ -87,6 +87,13 @@ def draw_family(drawing: Drawing, axes: Axes, results: Results, family: str, loo
             ends = [max(lowest, score.mean - score.deviation), score.mean + score.deviation]
             (bar,) = axes.plot([x, x], ends, color=look.colour, marker="_", markersize=7, linewidth=1.1)
             drawing.mark(bar, "deviation", f"{family}: {spread(score)}")
+
+
+def dodges(results: Results) -> dict[str, float]:
+    """Return how far aside each family is drawn, so that no bar hides another or lies in the next category."""
+    names = families(results)
+    step = min(DODGE, WIDEST / len(names))
+    return {name: (place - (len(names) - 1) / 2) * step for place, name in enumerate(names)}
 
 
 def failures(results: Results) -> list[FailureLabel]:

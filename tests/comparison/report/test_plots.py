@@ -85,6 +85,17 @@ def test_no_line_leads_over_a_failure() -> None:
     assert (stuck.count("L"), whole.count("L")) == (0, 2)
 
 
+def test_the_marks_of_many_families_stay_in_their_category() -> None:
+    results = sample()
+    results.rows[:] = [replace(row, family=f"{row.family}{n}") for n in range(8) for row in results.rows]
+    for drawing in (plots.by_depth(results), axis_plots.against(results, axis_plots.DEPTH)):
+        lines = [
+            list(map(float, line.get_xdata())) for line in drawing.figure.axes[0].lines if line.get_marker() != "x"
+        ]
+        assert len([xs for xs in lines if xs[0] != xs[-1]]) == 8 * len(FAMILIES)
+        assert all(abs(x - round(x)) < 0.4 for xs in lines for x in xs)
+
+
 def test_published_figures_stand_only_where_metric_and_depth_agree() -> None:
     drawn = [title(mark) for mark in marks(plots.by_depth(sample()), "published")]
     assert drawn == ["He et al. 2021, Pre-LN: 64.00", "He et al. 2021, RealFormer: 70.20"]
