@@ -60,7 +60,8 @@ def against(results: Results, name: str) -> Drawing:
         axes.set_visible(False)
     for axes in grid[:, 0]:
         axes.set_ylabel(label)
-    for axes in grid[-1]:
+    for axes in grid.flat[len(panels) - columns : len(panels)]:  # the lowest of each column
+        axes.tick_params(labelbottom=True)
         axes.set_xlabel(axis_label(name))
         axes.set_xticks(range(len(values)), [printable(category(value)) for value in values])
     grid[0, 0].set_ylim(bottom=max(lowest_drawn(means(results)), grid[0, 0].get_ylim()[0]))

@@ -117,6 +117,14 @@ def test_a_drawing_an_axis_and_a_panel_for_each_place_on_the_other() -> None:
     assert titles == ["lr 0.001", "lr 0.002"]
 
 
+def test_the_lowest_panel_of_each_column_names_the_values() -> None:
+    results = gridded()
+    further = [replace(row, axes={**row.axes, "lr": lr}) for lr in (0.003, 0.004) for row in results.rows[:3]]
+    axes = axis_plots.against(replace(results, rows=[*results.rows, *further]), "updates").figure.axes
+    labels = [[tick.label1.get_visible() for tick in panel.xaxis.get_major_ticks()] for panel in axes[:4]]
+    assert labels == [[False] * 3, [True] * 3, [True] * 3, [True] * 3]
+
+
 def test_a_line_is_the_means_of_a_family_and_a_failure_stands_on_the_ground() -> None:
     results = gridded()
     panel = axis_plots.against(results, "updates").figure.axes[1]
