@@ -1,8 +1,7 @@
 """Plots of quality against each axis of the grid: a line per family, a panel per place on the other axes."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from realformer_nmt.comparison.grid.axes import AXES, shown
 from realformer_nmt.comparison.report.formatting import (
@@ -12,50 +11,40 @@ from realformer_nmt.comparison.report.formatting import (
     failure_text,
     families,
     printable,
-    spread,
 )
-from realformer_nmt.comparison.report.plots import dodges, lowest_drawn, means
+from realformer_nmt.comparison.report.plots import dodges, draw_family, lowest_drawn, means
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
-from realformer_nmt.figures.drawing import Axes, Drawing, Look, looks, styled
+from realformer_nmt.figures.drawing import Axes, Drawing, looks, styled
 
 WIDTH, HEIGHT = 2.3, 2.3  # inches of a panel; a page scales them
 COLUMNS = 3
 DEPTH = "depth"
-Coordinate = Callable[[ResultRow], Any]
-
-
-def coordinates(results: Results) -> dict[str, Coordinate]:
-    """Return the functions that read depth and each axis from a row, by name."""
-    return {DEPTH: lambda row: row.depth, **{name: along(name) for name in results.axes}}
-
-
-def along(name: str) -> Coordinate:
-    return lambda row: row.axes[name]
 
 
 def against_axes(results: Results) -> dict[str, Drawing]:
     """Return one drawing per axis that has several values."""
-    rows = by_size(results.rows)
-    several = [name for name, of in coordinates(results).items() if len({of(row) for row in rows}) > 1]
-    return {name: against(results, name) for name in several}
+    return {name: against(results, name) for name in several(results)}
 
 
 @styled()
 def against(results: Results, name: str) -> Drawing:
     """Draw all panels to one scale; the values of the axis as categories, in order."""
-    rows, all_of = by_size(results.rows), coordinates(results)
-    of = all_of.pop(name)
+    rest = [each for each in several(results) if each != name]
     panels: dict[str, list[ResultRow]] = {}
-    for row in rows:
-        panels.setdefault(titled(row, all_of, rows), []).append(row)
-    values = list(dict.fromkeys(map(of, rows if name == DEPTH else sorted(rows, key=of))))
+    for row in by_size(results.rows):
+        panels.setdefault(titled(row, rest), []).append(row)
     label, columns = printable(drawn_metric(results).label), min(COLUMNS, len(panels))
     lines = math.ceil(len(panels) / columns)
     drawing = Drawing(f"{label} against {axis_label(name)}", max(4.0, WIDTH * columns), HEIGHT * lines)
     grid = drawing.figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-    for axes, (title, panel_rows) in zip(grid.flat, panels.items(), strict=False):
+    ordered = by_size(results.rows) if name == DEPTH else sorted(results.rows, key=lambda row: row.axes[name])
+    places = list(dict.fromkeys(written(row, name) for row in ordered))
+    for axes, (title, rows) in zip(grid.flat, panels.items(), strict=False):
         axes.set_title(printable(title), fontsize=9.0, loc="left")
-        draw(drawing, axes, results, panel_rows, [of(row) for row in panel_rows], values)
+        for family in families(results):
+            at = {places.index(written(row, name)): row for row in rows if row.family == family}
+            draw_family(drawing, axes, results, family, at, places)
+            draw_crosses(drawing, axes, results, family, at)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
@@ -63,48 +52,36 @@ def against(results: Results, name: str) -> Drawing:
     for axes in grid.flat[len(panels) - columns : len(panels)]:  # the lowest of each column
         axes.tick_params(labelbottom=True)
         axes.set_xlabel(axis_label(name))
-        axes.set_xticks(range(len(values)), [printable(category(value)) for value in values])
+        axes.set_xticks(range(len(places)), list(map(printable, places)))
     grid[0, 0].set_ylim(bottom=max(lowest_drawn(means(results)), grid[0, 0].get_ylim()[0]))
     drawing.legend(grid[0, 0])
     return drawing
+
+
+def several(results: Results) -> list[str]:
+    """Return depth and the axes, as far as they have more than one value."""
+    return [name for name in (DEPTH, *results.axes) if len({written(row, name) for row in results.rows}) > 1]
+
+
+def written(row: ResultRow, name: str) -> str:
+    """Return a row's depth or its value on an axis."""
+    return row.depth if name == DEPTH else shown(row.axes[name])
+
+
+def titled(row: ResultRow, names: Sequence[str]) -> str:
+    """Return the title of a row's panel: its depth and values on the axes of these names."""
+    return ", ".join(deep(row.depth) if name == DEPTH else f"{name} {written(row, name)}" for name in names)
 
 
 def axis_label(name: str) -> str:
     return "layers" if name == DEPTH else AXES[name].label
 
 
-def category(value: Any) -> str:
-    return value if isinstance(value, str) else shown(value)
-
-
-def titled(row: ResultRow, coordinates: dict[str, Coordinate], rows: Sequence[ResultRow]) -> str:
-    """Return the title of a row's panel: the coordinates that have more than one value."""
-    several = [name for name, of in coordinates.items() if len({of(each) for each in rows}) > 1]
-    return ", ".join(deep(row.depth) if name == DEPTH else f"{name} {shown(row.axes[name])}" for name in several)
-
-
-def draw(
-    drawing: Drawing, axes: Axes, results: Results, rows: Sequence[ResultRow], at: Sequence[Any], values: Sequence[Any]
-) -> None:
-    names, metric, lowest = families(results), results.metric, lowest_drawn(means(results))
-    for family, look in looks(names).items():
-        by_x = {values.index(value): row for row, value in zip(rows, at, strict=True) if row.family == family}
-        scores = {x: row.scores[metric] for x, row in by_x.items() if row.seeds and metric in row.scores}
-        dodge = dodges(results)[family]
-        where = [x + dodge for x in range(len(values))]
-        heights = [scores[x].mean if x in scores else math.nan for x in range(len(values))]  # no line over a failure
-        (line,) = axes.plot(where, heights, color=look.colour, marker=look.marker, label=printable(family))
-        drawing.mark(line, "axis", "; ".join([family, *map(spread, scores.values())]))
-        for x, score in scores.items():
-            if score.deviation is not None:
-                ends = [max(lowest, score.mean - score.deviation), score.mean + score.deviation]
-                axes.plot([x + dodge] * 2, ends, color=look.colour, marker="_", markersize=6, linewidth=1.0)
-        for x, row in by_x.items():
-            if row.failed:
-                cross(drawing, axes, x + dodge, look, f"{family} {failure_text(row)}")
-
-
-def cross(drawing: Drawing, axes: Axes, x: float, look: Look, text: str) -> None:
-    """Draw a cross at the bottom of the axes, whatever their scale."""
-    (mark,) = axes.plot([x], [0.02], "x", color=look.colour, markersize=6, transform=axes.get_xaxis_transform())
-    drawing.mark(mark, "failed", text)
+def draw_crosses(drawing: Drawing, axes: Axes, results: Results, family: str, rows: Mapping[int, ResultRow]) -> None:
+    """Draw a cross at the bottom of the axes, whatever their scale, for each row with failed models."""
+    colour, dodge = looks(families(results))[family].colour, dodges(results)[family]
+    for x, row in rows.items():
+        if row.failed:
+            place = [x + dodge]
+            (mark,) = axes.plot(place, [0.02], "x", color=colour, markersize=6, transform=axes.get_xaxis_transform())
+            drawing.mark(mark, "failed", f"{family} {failure_text(row)}")

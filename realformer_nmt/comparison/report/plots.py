@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from realformer_nmt.comparison.report.formatting import (
     deep,
@@ -14,7 +14,7 @@ from realformer_nmt.comparison.report.formatting import (
     spread,
 )
 from realformer_nmt.comparison.report.power import scored
-from realformer_nmt.comparison.results.results_file import Results
+from realformer_nmt.comparison.results.results_file import ResultRow, Results
 from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, looks, styled
 
 WIDTH = 4.7  # inches; a page scales it
@@ -44,8 +44,9 @@ def by_depth(results: Results) -> Drawing:
     below.set_xlabel(counted(results))
     below.set_xticks(range(len(names)), [printable(name) for name in names])
     below.set_xlim(-0.5, len(names) - 0.5)
-    for family, look in looks(families(results)).items():
-        draw_family(drawing, axes, results, family, look, dodges(results)[family])
+    for family in families(results):
+        rows = {names.index(row.depth): row for row in results.rows if row.family == family}
+        draw_family(drawing, axes, results, family, rows, list(map(deep, names)))
     draw_published(drawing, axes, results)
     axes.set_ylim(bottom=max(lowest_drawn(means(results)), axes.get_ylim()[0]))
     if not means(results):
@@ -72,20 +73,22 @@ def counted(results: Results) -> str:
     return "layers (encoder-decoder)" if any("-" in name for name in depths(results)) else "encoder and decoder layers"
 
 
-def draw_family(drawing: Drawing, axes: Axes, results: Results, family: str, look: Look, dodge: float) -> None:
-    places, metric, lowest = list(depths(results)), results.metric, lowest_drawn(means(results))
-    rows = [row for row in results.rows if row.family == family and row.seeds]
-    scores = {row.depth: row.scores[metric] for row in rows if metric in row.scores}
-    where = [place + dodge for place in range(len(places))]
-    heights = [scores[depth].mean if depth in scores else math.nan for depth in places]  # no line over a failure
+def draw_family(
+    drawing: Drawing, axes: Axes, results: Results, family: str, rows: Mapping[int, ResultRow], places: Sequence[str]
+) -> None:
+    """Draw the mean and deviation of each row of a family at its place; no line leads over a failure."""
+    look, dodge, lowest = looks(families(results))[family], dodges(results)[family], lowest_drawn(means(results))
+    metric = results.metric
+    scores = {x: row.scores[metric] for x, row in sorted(rows.items()) if row.seeds and metric in row.scores}
+    where = [x + dodge for x in range(len(places))]
+    heights = [scores[x].mean if x in scores else math.nan for x in range(len(places))]
     (line,) = axes.plot(where, heights, color=look.colour, marker=look.marker, label=printable(family))
-    texts = [f"{deep(depth)} {spread(score)}" for depth, score in scores.items()]
+    texts = [f"{places[x]} {spread(score)}" for x, score in scores.items()]
     drawing.mark(line, "family", f"{family}: {'; '.join(texts) or 'no score'}")
-    for x, depth in zip(where, places, strict=True):
-        score = scores.get(depth)
-        if score and score.deviation is not None:
+    for x, score in scores.items():
+        if score.deviation is not None:
             ends = [max(lowest, score.mean - score.deviation), score.mean + score.deviation]
-            (bar,) = axes.plot([x, x], ends, color=look.colour, marker="_", markersize=7, linewidth=1.1)
+            (bar,) = axes.plot([where[x]] * 2, ends, color=look.colour, marker="_", markersize=7, linewidth=1.1)
             drawing.mark(bar, "deviation", f"{family}: {spread(score)}")
 
 
