@@ -6,6 +6,7 @@ from typing import NamedTuple
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.grid.axes import AXES, shown
 from realformer_nmt.comparison.report.formatting import (
+    MARK,
     NOTHING,
     difference,
     duration,
@@ -17,9 +18,9 @@ from realformer_nmt.comparison.report.formatting import (
     whole,
 )
 from realformer_nmt.comparison.report.power import best_rows, is_real
-from realformer_nmt.comparison.report.provenance import marked_family, version
+from realformer_nmt.comparison.report.provenance import of_other_versions, version
 from realformer_nmt.comparison.report.report_table import ReportTable
-from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results
+from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, group
 from realformer_nmt.evaluation import agreement
 from realformer_nmt.evaluation.metrics.metric_table import LOSS
 
@@ -29,8 +30,8 @@ Figure = Callable[[ResultRow], str | Number | None]
 class Column(NamedTuple):
     """Column of the report's tables and of table.csv."""
 
-    head: str | None  # None: in the spreadsheet only
-    text: Callable[[ResultRow], str] = str
+    head: str
+    text: Callable[[ResultRow], str]
     figures: Mapping[str, Figure] = {}  # of the spreadsheet, by their names there
     align_left: bool = False
     mark: Callable[[ResultRow], str] = lambda _row: ""  # a class of the page's style
@@ -39,18 +40,22 @@ class Column(NamedTuple):
 def columns(table: ReportTable) -> list[Column]:
     """Return the columns of a table: the metric that is drawn with its test, then the rest."""
     results, (drawn, *further) = table.results, table.metrics
-    best = best_rows(table.rows, drawn.name)
-    listed = [
+    return [
         family_column(results),
         DEPTH,
         *map(axis_column, results.axes),
-        score_column(drawn, quality, best),
+        score_column(drawn, quality, best_rows(table.rows, drawn.name)),
         SEEDS,
+        *baseline_columns(results, drawn),
+        *(score_column(metric, measured) for metric in further),
+        *COST,
     ]
-    listed += baseline_columns(results, drawn)
-    listed += [score_column(metric, measured) for metric in further]
-    origin: dict[str, Figure] = {"tried": lambda row: row.tried, "version": lambda row: version(row, results)}
-    return [*listed, *COST, Column(None, figures=origin)]
+
+
+def figures(table: ReportTable) -> dict[str, Figure]:
+    """Return the columns of the spreadsheet by name: the figures of a table's columns, and where a row is from."""
+    of_columns = {name: figure for column in columns(table) for name, figure in column.figures.items()}
+    return {**of_columns, "tried": lambda row: row.tried, "version": lambda row: version(row, table.results)}
 
 
 def paper_columns(table: ReportTable) -> list[Column]:
@@ -80,9 +85,12 @@ def metric_columns(results: Results, metric: MetricColumn) -> list[Column]:
 
 
 def family_column(results: Results) -> Column:
-    return Column(
-        "family", lambda row: marked_family(row, results), {"family": lambda row: row.family}, align_left=True
-    )
+    marked = of_other_versions(results)
+
+    def say(row: ResultRow) -> str:
+        return f"{row.family} {MARK}" if group(row) in marked else row.family
+
+    return Column("family", say, {"family": lambda row: row.family}, align_left=True)
 
 
 def axis_column(name: str) -> Column:

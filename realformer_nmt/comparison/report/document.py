@@ -102,7 +102,7 @@ def page(results: Results, folder: Path | None = None) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {name: getattr(formatting, name) for name in FILTERS}
-    environment.filters |= {"moment": moment, "counted": report_table.counted, "shown": tables.shown}
+    environment.filters |= {"moment": moment, "counted": report_table.counted, "columns": columns.columns}
     style = environment.get_template(STYLE).render(metrics=len(formatting.metrics(results)))
     hashed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return environment.get_template(PAGE).render(

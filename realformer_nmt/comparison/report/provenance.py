@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realformer_nmt.comparison.grid.axes import Group
-from realformer_nmt.comparison.report.formatting import MARK, either
+from realformer_nmt.comparison.report.formatting import either
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import ResultRow, Results, group
 from realformer_nmt.comparison.results.setting_differences import PACKAGES, flat
@@ -69,16 +69,11 @@ def versions(results: Results) -> dict[str, str]:
 def of_other_versions(results: Results) -> set[Group]:
     """Return the rows with a cell that other versions made."""
     common = versions(results)
-    return {group(cell) for cell in results.cells if differs(cell, common)}
-
-
-def differs(cell: CellResult, common: Mapping[str, str]) -> bool:
-    return any(cell.versions.get(name, common.get(name)) != common.get(name) for name in PACKAGES)
-
-
-def marked_family(row: ResultRow, results: Results) -> str:
-    """Return the family, with a mark where other versions made it."""
-    return row.family + (f" {MARK}" if group(row) in of_other_versions(results) else "")
+    return {
+        group(cell)
+        for cell in results.cells
+        if any(cell.versions.get(name, common.get(name)) != common.get(name) for name in PACKAGES)
+    }
 
 
 def version(row: ResultRow, results: Results) -> str:

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from tabulate import tabulate
 
 from realformer_nmt.common.terminal import printable
-from realformer_nmt.comparison.report.columns import Column, columns, paper_columns
+from realformer_nmt.comparison.report.columns import Column, columns, figures, paper_columns
 from realformer_nmt.comparison.report.formatting import MARK, metrics, placed
 from realformer_nmt.comparison.report.notes import notes
 from realformer_nmt.comparison.report.outside_table import outside_table, spreadsheet_rows
@@ -48,12 +48,7 @@ def text_tables(results: Results, columns_of: Callable[[ReportTable], list[Colum
 def text_table(table: ReportTable, listed: Sequence[Column], title: str) -> TextTable:
     bodies = [[[column.text(row) for column in listed] for row in rows] for _, rows in groupby(table.rows, key=placed)]
     sides = ["left" if column.align_left else "right" for column in listed]
-    return TextTable(title, [str(column.head) for column in listed], bodies, sides, table.note)
-
-
-def shown(table: ReportTable) -> list[Column]:
-    """Return the columns that a reader sees."""
-    return [column for column in columns(table) if column.head is not None]
+    return TextTable(title, [column.head for column in listed], bodies, sides, table.note)
 
 
 def titled(table: TextTable, title: str, text: str) -> str:
@@ -69,13 +64,13 @@ def aligned(table: TextTable, escaped: Callable[[str], str], style: str) -> str:
 
 def terminal_table(results: Results) -> str:
     return "\n\n".join(
-        titled(table, "{}\n", aligned(table, printable, "simple")) for table in text_tables(results, shown)
+        titled(table, "{}\n", aligned(table, printable, "simple")) for table in text_tables(results, columns)
     )
 
 
 def markdown(results: Results) -> str:
     texts = []
-    for table in text_tables(results, shown):
+    for table in text_tables(results, columns):
         texts.append(titled(table, "{}:\n\n", aligned(table, markdown_escaped, "github")))
         texts += [markdown_escaped(table.note)] if table.note else []
     items = [f"- {markdown_escaped(note)}" for note in notes(results)]
@@ -123,19 +118,19 @@ def latex_escaped(text: str) -> str:
 def spreadsheet(results: Results) -> str:
     """Return all metrics as CSV, unrounded, for another program."""
     tables = [*test_sets(results), *filter(None, [tuned_table(results)])]
-    figures = {name: figure for column in columns(tables[0]) for name, figure in column.figures.items()}
+    of_row = figures(tables[0])
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
 
     def write(cells: Sequence[object]) -> None:
         writer.writerow([cell if isinstance(cell, int | float | None) else word(str(cell)) for cell in cells])
 
-    write([*figures, "subset"])
+    write([*of_row, "subset"])
     for table in tables:
         for row in table.rows:
-            write([*(figure(row) for figure in figures.values()), table.subset])
+            write([*(figure(row) for figure in of_row.values()), table.subset])
     for row in spreadsheet_rows(results):
-        write([*(figure(row) for figure in figures.values()), results.subset])
+        write([*(figure(row) for figure in of_row.values()), results.subset])
     return stream.getvalue()
 
 

@@ -10,7 +10,7 @@ import pytest
 from grids.sample_results import FAMILIES, MeanScore, Results, changed, empty, sample, unfinished
 from msgspec.structs import replace
 
-from realformer_nmt.comparison.report import formatting, tables
+from realformer_nmt.comparison.report import columns, formatting, tables
 
 HOSTILE = r"a|b_&%$#{}~^\<i>*x*`c`[d](e)"
 ESCAPES = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<"}
@@ -24,7 +24,7 @@ def one_row(results: Results, family: str, depth: str) -> list[str]:
 
 
 def first(results: Results) -> tables.TextTable:
-    return next(tables.text_tables(results, tables.shown))
+    return next(tables.text_tables(results, columns.columns))
 
 
 def lines(results: Results) -> list[list[str]]:
