@@ -82,16 +82,19 @@ def interval(score: CellScore) -> str:
     return f"{score.score:.2f}" + (f" ± {score.interval:.2f}" if score.interval else "")
 
 
-def failure(states: Iterable[str]) -> str:
+def failure(row: ResultRow) -> str:
     """Return `failed (diverged)`, or nothing where no model failed."""
-    kinds = [state for state in MODEL_FAILED if state in set(states)]
-    return f"failed ({', '.join(kinds)})" if kinds else ""
+    return f"failed ({kinds(row)})" if row.failed else ""
+
+
+def kinds(row: ResultRow) -> str:
+    """Return how the models of a row failed, `diverged, stuck`."""
+    return ", ".join(state for state in MODEL_FAILED if state in row.states)
 
 
 def failure_text(row: ResultRow) -> str:
     """Return `stuck, 1 of 3`: how the models of a row failed, and how many if not all."""
-    kinds = failure(row.states).removeprefix("failed (").removesuffix(")")
-    return kinds if row.failed in (0, len(row.states)) else f"{kinds}, {row.failed} of {len(row.states)}"
+    return kinds(row) if row.failed in (0, len(row.states)) else f"{kinds(row)}, {row.failed} of {len(row.states)}"
 
 
 def measured(row: ResultRow, metric: str) -> str:
@@ -105,7 +108,7 @@ def quality(row: ResultRow, metric: str) -> str:
     if score != NOTHING:
         return score
     unfinished = dict.fromkeys(state for state in row.states if state not in ("done", *MODEL_FAILED))
-    return failure(row.states) or ", ".join(unfinished) or NOTHING
+    return failure(row) or ", ".join(unfinished) or NOTHING
 
 
 def seeds(row: ResultRow) -> str:
@@ -113,7 +116,7 @@ def seeds(row: ResultRow) -> str:
     trainings = len(row.states)
     if row.seeds == trainings:
         return str(trainings)
-    reason = failure(row.states) if row.seeds else ""
+    reason = failure(row) if row.seeds else ""
     return f"{row.seeds} of {trainings}" + (f", {reason}" if reason else "")
 
 

@@ -30,16 +30,11 @@ def notes(results: Results) -> list[str]:
         lines.append(MEANING)
     if not drawn.higher_is_better:
         lines.append(f"Lower {drawn.label} is better.")
-    cells = {title: "; ".join(map(printable, texts)) for title, texts in unequal(results).items() if texts}
-    return [*lines, *(f"{title}: {text}." for title, text in cells.items())]
-
-
-def unequal(results: Results) -> dict[str, list[str]]:
-    """Return the cells that were trained otherwise than the rest of the table, by title."""
-    return {
+    unequal = {
         "With settings of their own": results.overrides,
         f"{MARK} Of another version": results.versions_apart,
         "Made otherwise than the grid asks for now": [
             f"{cell.name} ({'; '.join(cell.differences)})" for cell in results.cells if cell.differences
         ],
     }
+    return lines + [f"{title}: {'; '.join(map(printable, texts))}." for title, texts in unequal.items() if texts]

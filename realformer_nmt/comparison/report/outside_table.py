@@ -3,6 +3,7 @@
 from realformer_nmt.comparison.report.formatting import (
     NOTHING,
     difference,
+    drawn_metric,
     interval,
     metrics,
     placed,
@@ -18,8 +19,8 @@ def outside_table(results: Results) -> TextTable | None:
     """Return the table; None if no such translation was named."""
     if not results.outside:
         return None
-    drawn, *further = metrics(results)
-    scored = [metric for metric in (drawn, *further) if metric.name in results.outside[0].scores]
+    drawn = drawn_metric(results)
+    scored = [metric for metric in metrics(results) if metric.name in results.outside[0].scores]
     heads = ["translation", "at", *(metric.label for metric in scored)]
     heads += [f"{drawn.label} to {results.baseline}", "p (Holm)", agreement.HEAD]
     lines = [line(row, scored, drawn) for row in results.outside]
@@ -48,21 +49,21 @@ def note(results: Results) -> str:
 
 def spreadsheet_rows(results: Results) -> list[ResultRow]:
     """Return the rows of such translations for a spreadsheet, where a row of the baseline gives them a place."""
-    return [result_row(row) for row in results.outside if row.depth]
-
-
-def result_row(row: OutsideRow) -> ResultRow:
-    return ResultRow(
-        family=row.name,
-        layers=row.layers,
-        depth=row.depth or "",
-        axes=row.axes,
-        seeds=0,
-        failed=0,
-        states=["not trained here"],
-        scores={name: MeanScore(mean=score.score, deviation=None) for name, score in row.scores.items()},
-        delta=row.delta,
-        p=row.p,
-        p_holm=row.p_holm,
-        p_is_bound=row.p_is_bound,
-    )
+    return [
+        ResultRow(
+            family=row.name,
+            layers=row.layers,
+            depth=row.depth,
+            axes=row.axes,
+            seeds=0,
+            failed=0,
+            states=["not trained here"],
+            scores={name: MeanScore(mean=score.score, deviation=None) for name, score in row.scores.items()},
+            delta=row.delta,
+            p=row.p,
+            p_holm=row.p_holm,
+            p_is_bound=row.p_is_bound,
+        )
+        for row in results.outside
+        if row.depth
+    ]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from realformer_nmt.comparison.grid.axes import AXES
 from realformer_nmt.comparison.report.formatting import by_size, drawn_first, metrics, printable
-from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, TunedTable
+from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, SubsetTable, TunedTable
 
 
 class ReportTable(NamedTuple):
@@ -29,23 +29,14 @@ class TextTable(NamedTuple):
 
 
 def test_sets(results: Results) -> list[ReportTable]:
-    """Return a table per test set, first the one that the plots show."""
-
-    def table(subset: str, lines: int | None, columns: list[MetricColumn], rows: list[ResultRow]) -> ReportTable:
-        title = scored_on(subset, lines, results.unit)
-        return ReportTable(results, title, subset, columns, by_size(rows))
-
-    first = table(results.subset, results.lines, metrics(results), results.rows)
-    rest = [
-        table(further.subset, further.lines, drawn_first(results.metric, further.metrics), further.rows)
-        for further in results.further
-    ]
-    return [first, *rest]
-
-
-def scored_on(subset: str, lines: int | None, unit: str) -> str:
-    """Return the subset and its size, `test, 1,000 lines`."""
-    return subset + (f", {counted(lines, unit)}" if lines else "")
+    """Return a table per test set, first the one that the plots show; the title is `test, 1,000 lines`."""
+    scorings: list[Results | SubsetTable] = [results, *results.further]
+    tables = []
+    for scored in scorings:
+        title = scored.subset + (f", {counted(scored.lines, results.unit)}" if scored.lines else "")
+        columns = drawn_first(results.metric, scored.metrics)
+        tables.append(ReportTable(results, title, scored.subset, columns, by_size(scored.rows)))
+    return tables
 
 
 def counted(lines: int, unit: str) -> str:
