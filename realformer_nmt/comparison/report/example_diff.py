@@ -1,44 +1,35 @@
 """Example sentences, with each system's words marked as equal to the reference's or not."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from realformer_nmt.comparison.records.cell_record import MODEL_FAILED
 from realformer_nmt.comparison.report.formatting import short
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.comparison.results.results_file import ExampleSentence, Results, group
+from realformer_nmt.comparison.results.results_file import ExampleSentence, Results
 
 SAME, OTHER, MISSING = "same", "other", "missing"
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Neighbouring words of one kind."""
 
     text: str
     kind: str
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(NamedTuple):
     """Text of one system or of several."""
 
     systems: list[str]
     stretches: list[Stretch]
 
 
-@dataclass(frozen=True)
-class Example:
-    source: str
-    reference: str
-    versions: list[Version]
-
-
-def examples(results: Results) -> list[Example]:
+def examples(results: Results) -> list[tuple[ExampleSentence, list[Version]]]:
     """Return the example sentences with the versions of all systems."""
     cells = {cell.name: cell for cell in results.cells}
-    return [Example(example.source, example.reference, versions(example, cells)) for example in results.examples]
+    return [(example, versions(example, cells)) for example in results.examples]
 
 
 def versions(example: ExampleSentence, cells: Mapping[str, CellResult]) -> list[Version]:
@@ -46,28 +37,25 @@ def versions(example: ExampleSentence, cells: Mapping[str, CellResult]) -> list[
     systems: dict[str, list[str]] = {}
     for name, text in example.hypotheses.items():
         systems.setdefault(text, []).append(name)
-    everyone = list(example.hypotheses)
-    in_order = sorted(systems.items(), key=lambda item: 2 * len(item[1]) > len(everyone))
+    everyone = len(example.hypotheses)
+    in_order = sorted(systems.items(), key=lambda item: 2 * len(item[1]) > everyone)
     return [
         Version(system_labels(names, everyone, cells), list(compared(example.reference, text)))
         for text, names in in_order
     ]
 
 
-def system_labels(names: Sequence[str], everyone: Sequence[str], cells: Mapping[str, CellResult]) -> list[str]:
-    """Return an item per family, `admin 6, 18` and `post_ln 18 (stuck)`, with the seed where the seeds of a depth
-    produced other texts."""
-    if len(names) == len(everyone):
+def system_labels(names: Sequence[str], everyone: int, cells: Mapping[str, CellResult]) -> list[str]:
+    """Return an item per family, `admin 6, 18` and `post_ln 18 (stuck)`: the cells are all of one seed."""
+    if len(names) == everyone:
         return [f"all {len(names)} systems" if len(names) > 1 else names[0]]
-    if 2 * len(names) > len(everyone):
+    if 2 * len(names) > everyone:
         return [f"all {len(names)} others"]
-    families: dict[str, dict[str, None]] = {}
+    families: dict[str, list[str]] = {}
     for name in names:
         cell = cells[name]
-        same_row = {other for other in everyone if group(cells[other]) == group(cell)}
         failed = f" ({cell.state})" if cell.state in MODEL_FAILED else ""
-        seed = "" if same_row <= set(names) else f" seed {cell.seed}"
-        families.setdefault(cell.family, {})[f"{short(cell)}{seed}{failed}"] = None
+        families.setdefault(cell.family, []).append(f"{short(cell)}{failed}")
     return [f"{family} {', '.join(depths)}" for family, depths in families.items()]
 
 

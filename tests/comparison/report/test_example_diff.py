@@ -32,20 +32,10 @@ def test_a_long_sentence_of_frequent_words_is_compared_as_a_short_one_is() -> No
 
 def test_systems_that_say_the_same_stand_together() -> None:
     """The sentence of more than half comes last, and its systems are counted: the others are named above."""
-    results = sample()
-    first = examples(results)[0]
-    assert [version.systems for version in first.versions] == [
+    _, versions = examples(sample(seeds=1))[0]
+    assert [version.systems for version in versions] == [
         ["post_ln 6", "pre_ln 6, 18"],
         ["post_ln 18 (stuck)"],
-        ["all 18 others"],  # three families, two depths, three seeds
+        ["all 6 others"],  # three families, two depths
     ]
-    assert [stretch.kind for stretch in first.versions[2].stretches] == [SAME]
-    assert first.source == results.examples[0].source
-
-
-def test_seeds_are_named_where_they_do_not_agree() -> None:
-    results = sample(seeds=3)
-    texts = results.examples[0].hypotheses
-    for number, name in enumerate(texts):
-        texts[name] = "das" if name == "admin-6-s2" else str(number)
-    assert ["admin 6 seed 2"] in [version.systems for version in examples(results)[0].versions]
+    assert [stretch.kind for stretch in versions[2].stretches] == [SAME]
