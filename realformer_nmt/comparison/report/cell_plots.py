@@ -8,7 +8,7 @@ from typing import NamedTuple
 from realformer_nmt.checkpoints.model_description import Number
 from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.report.formatting import finite
-from realformer_nmt.comparison.report.side_labels import Label, beside, room
+from realformer_nmt.comparison.report.side_labels import Label, beside
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, Look, MaxNLocator, plain, styled
 
@@ -43,7 +43,8 @@ def loss(cell: CellResult) -> Drawing | None:
     if cell.unigram_entropy is not None:
         axes.axhline(cell.unigram_entropy, color=INK, alpha=FAINT, linewidth=0.9, linestyle="--")
         labels.append(Label(axes.get_xlim()[1], cell.unigram_entropy, "unigrams"))
-    return labelled(drawing, axes, labels)
+    beside(drawing, axes, labels)
+    return drawing
 
 
 @styled()
@@ -64,13 +65,6 @@ def gradient(cell: CellResult) -> Drawing | None:
         return None
     axes.set_yscale("log")
     plain(axes.yaxis)
-    return drawing
-
-
-def labelled(drawing: Drawing, axes: Axes, labels: Sequence[Label]) -> Drawing:
-    """Name the curves beside the axes: a legend within them would lie over the curves."""
-    room(drawing, [label.text for label in labels], len(labels))
-    beside(drawing, axes, labels)
     return drawing
 
 
@@ -117,4 +111,5 @@ def shortcuts(cell: CellResult) -> Drawing | None:
         labels.append(Label(layers[-1], means[-1], f"{side} {kind}", look))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
-    return labelled(drawing, axes, labels)
+    beside(drawing, axes, labels)
+    return drawing

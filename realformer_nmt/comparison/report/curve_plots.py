@@ -15,7 +15,7 @@ from realformer_nmt.comparison.report.formatting import (
     placed,
     printable,
 )
-from realformer_nmt.comparison.report.side_labels import Label, beside, room
+from realformer_nmt.comparison.report.side_labels import Label, beside
 from realformer_nmt.comparison.results.cell_result import CellResult
 from realformer_nmt.comparison.results.results_file import ResultRow, Results, place
 from realformer_nmt.figures.drawing import INK, Axes, Drawing, looks, styled
@@ -59,8 +59,7 @@ def draw(
         draw_curve(drawing, axes, results, cell, curves[cell.name])
     axes.set_xlim(0, max(curves[cell.name][0][-1] for cell in cells))
     names = [*family_labels(results, cells, curves), *unigrams(drawing, axes, cells)]
-    room(drawing, texts, len(names))
-    beside(drawing, axes, names)
+    beside(drawing, axes, names, texts)
     return drawing
 
 

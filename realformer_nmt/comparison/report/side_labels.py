@@ -35,8 +35,10 @@ def room(drawing: Drawing, texts: Sequence[str], lines: int) -> None:
     )
 
 
-def beside(drawing: Drawing, axes: Axes, labels: Sequence[Label]) -> None:
-    """Write the labels, with a line from each point to its label, once all else is drawn."""
+def beside(drawing: Drawing, axes: Axes, labels: Sequence[Label], texts: Sequence[str] = ()) -> None:
+    """Write the labels, with a line from each point to its label, once all else is drawn; leave room for the texts that
+    another plot of the same size may have."""
+    room(drawing, [*texts, *(label.text for label in labels)], len(labels))
     axes.autoscale_view()
     width, height = drawing.figure.get_size_inches() * axes.get_position().size
     points = axes.transAxes.inverted().transform(axes.transData.transform([label[:2] for label in labels])).clip(0, 1)

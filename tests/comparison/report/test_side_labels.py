@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
-from realformer_nmt.comparison.report.side_labels import Label, beside, room, spread_out
+from realformer_nmt.comparison.report.side_labels import Label, beside, spread_out
 from realformer_nmt.figures.drawing import Drawing, looks
 
 NAMES = ["admin 6", "synthesizer_factorised_dense 60-12 diverged, 1 of 3", "gq", "Türen Ångström 18"]
@@ -40,7 +40,6 @@ def drawn(heights: list[float], height: float = 2.0) -> Drawing:
     axes.set(xlim=(0, 1), ylim=(0, 1))
     look = looks(NAMES)
     labels = [Label(0.5, y, NAMES[n % 4], look[NAMES[n % 4]]) for n, y in enumerate(heights)]
-    room(drawing, NAMES, len(labels))
     beside(drawing, axes, labels)
     return drawing
 
