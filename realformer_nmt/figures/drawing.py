@@ -68,11 +68,6 @@ class Look(NamedTuple):
     marker: str
 
 
-class Mark(NamedTuple):
-    kind: str  # the class of the SVG's group
-    title: str  # its tooltip
-
-
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """Return the look of each family, the same in every plot of a report."""
     return {
@@ -105,12 +100,12 @@ class Drawing:
         self.figure = Figure(figsize=(width, height), layout="constrained" if margins is None else None)
         if margins:
             self.figure.subplots_adjust(**margins)
-        self._marks: dict[str, Mark] = {}
+        self._marks: dict[str, tuple[str, str]] = {}  # class and tooltip of the SVG's group, by its id
 
     def mark(self, artist: Artist, kind: str, title: str) -> None:
         name = f"mark-{len(self._marks)}"
         artist.set_gid(name)
-        self._marks[name] = Mark(kind, printable(title))
+        self._marks[name] = kind, printable(title)
 
     def legend(self, *panels: Axes) -> None:
         """Add a legend of all panels above them, in as many columns as fit; the figure grows by its lines."""
@@ -162,11 +157,11 @@ class Drawing:
         """Turn a mark's id into its class and tooltip, and remove matplotlib's other ids of groups."""
         if element.tag != f"{SVG}g":
             return
-        mark = self._marks.get(element.attrib.pop("id", ""))
-        if mark:
-            element.set("class", mark.kind)
+        kind, text = self._marks.get(element.attrib.pop("id", ""), ("", ""))
+        if kind:
+            element.set("class", kind)
             title = etree.Element(f"{SVG}title")
-            title.text = mark.title
+            title.text = text
             element.insert(0, title)
 
 
