@@ -39,15 +39,7 @@ from realformer_nmt.comparison.results.summary import ranked
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.figures.drawing import Drawing
 
-FILTERS = (
-    "duration",
-    "failure_text",
-    "interval",
-    "millions",
-    "placed",
-    "spread",
-    "whole",
-)
+FILTERS = ("duration", "failure_text", "interval", "placed", "spread", "whole")
 PAGE, STYLE = "report.html.jinja", "report.css.jinja"
 RECORD = "results.json"  # its presence says that the other files are a comparison's
 TABLES = {"table.md": tables.markdown, "table.csv": tables.spreadsheet, "table.tex": tables.latex}
@@ -56,32 +48,25 @@ REPORT = "report.html"
 
 def check_folder(folder: Path, metric: str, axes: Iterable[str]) -> None:
     """Refuse a folder with files of the same names that no comparison has written."""
-    if not is_comparison(folder):
+    try:
+        results_file.read(folder / RECORD)
+    except UserError:
         figures = [name for axis in (axis_plots.DEPTH, *axes) for name in (f"{metric}_by_{axis}.svg", f"{axis}.png")]
         for name in (RECORD, *TABLES, REPORT, *figures):
             outputs.check_free(folder / name, "compare")
 
 
-def is_comparison(folder: Path) -> bool:
-    """Tell whether a folder has the results.json of a comparison."""
-    try:
-        results_file.read(folder / RECORD)
-    except UserError:
-        return False
-    return True
-
-
 def write(results: Results, folder: Path) -> None:
     """Write each file atomically; the previous page stays until the new one is complete."""
     figures = drawings(results)
-    files = {
+    texts = {
         **{name: table(results) for name, table in TABLES.items()},
         REPORT: page(results, folder),
         **{f"{results.metric}_by_{name}.svg": drawing.file_svg() for name, drawing in figures.items()},
     }
-    encoded = {name: text.encode() for name, text in files.items()}
-    pictures = {f"{name}.png": drawing.png() for name, drawing in figures.items()}
-    for name, content in {**encoded, **pictures}.items():
+    files = {name: text.encode() for name, text in texts.items()}
+    files |= {f"{name}.png": drawing.png() for name, drawing in figures.items()}
+    for name, content in files.items():
         with completed(folder / name) as stream:
             stream.write(content)
 
@@ -92,7 +77,7 @@ def drawings(results: Results) -> dict[str, Drawing]:
     return by_axis or {"depth": plots.by_depth(results)}
 
 
-def page(results: Results, folder: Path | None = None) -> str:
+def page(results: Results, folder: Path = Path()) -> str:
     """Return the page; the figures of analyses are read from the comparison's folder."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -148,14 +133,12 @@ def content(results: Results) -> dict[str, object]:
     }
 
 
-def analyses(results: Results, folder: Path | None) -> list[tuple[AnalysisResult, list[tuple[str, str]]]]:
+def analyses(results: Results, folder: Path) -> list[tuple[AnalysisResult, list[tuple[str, str]]]]:
     """Return each analysis with its figures, embedded as images, so that no script in them can run."""
-    if folder is None:
-        return []
-    shown = []
-    for analysis in results.analyses:
-        shown.append((analysis, [embedded(folder / analysis.folder / name) for name in analysis.figures]))
-    return shown
+    return [
+        (analysis, [embedded(folder / analysis.folder / name) for name in analysis.figures])
+        for analysis in results.analyses
+    ]
 
 
 def embedded(figure: Path) -> tuple[str, str]:
