@@ -26,24 +26,15 @@ AGAIN = "use `realformer-nmt analyse --fresh` to redo it"
 
 def gather(folder: Path, cells: Sequence[CellState]) -> list[AnalysisResult]:
     """Return the analyses in a comparison's folder all of whose models are models of its cells."""
-    by_digest = {digest: record.cell for record in cells for digest in averaged(record)}
-    described = [describe_readable(file, by_digest) for file in sorted(folder.glob(f"*/{RECORD}"))]
+    averages = [(state.cell, state.average) for state in cells if not state.unreadable]
+    by_digest = {each.outputs[AVERAGE].sha256: cell for cell, each in averages if each and AVERAGE in each.outputs}
+    described = []
+    for file in sorted(folder.glob(f"*/{RECORD}")):
+        try:
+            described.append(describe(file, by_digest))
+        except UserError as error:
+            print(printable(f"the report leaves out an analysis: {error}"), file=sys.stderr)
     return [analysis for analysis in described if analysis]
-
-
-def averaged(cell: CellState) -> list[str]:
-    """Return the hash of a cell's averaged model; none if there is no model, or a record cannot be read."""
-    average = None if cell.unreadable else cell.average
-    return [output.sha256 for name, output in average.outputs.items() if name == AVERAGE] if average else []
-
-
-def describe_readable(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:
-    """Return what an analysis.json says; one that cannot be read is named on stderr and left out."""
-    try:
-        return describe(file, by_digest)
-    except UserError as error:
-        print(printable(f"the report leaves out an analysis: {error}"), file=sys.stderr)
-        return None
 
 
 def describe(file: Path, by_digest: Mapping[str, Cell]) -> AnalysisResult | None:

@@ -127,7 +127,10 @@ def largest_p(
     """Return the largest p over the seeds that both have, 1 if they do not all differ as the means do."""
     by_seed = {cell.seed: cell for cell in baselines}
     pairs = [(cell, by_seed[cell.seed]) for cell in candidates if cell.seed in by_seed]
-    differences = [compare(candidate, baseline, metric) for candidate, baseline in pairs]
+    differences = [
+        scoring_of(candidate.task).compare(candidate.scores, baseline.scores, metric, SAMPLES, SEED)
+        for candidate, baseline in pairs
+    ]
     return corrections.largest_p([each for each in differences if each is not None], of_means)
 
 
@@ -135,11 +138,6 @@ def p_of_rows(row: ResultRow, reference: ResultRow, scored: Sequence[Cell], metr
     """Return the largest p of the difference of two rows."""
     of_means = deltas(row.scores, reference.scores).get(metric)
     return largest_p(members(row.cells, scored), members(reference.cells, scored), metric, of_means)
-
-
-def compare(candidate: Cell, baseline: Cell, metric: str) -> corrections.SeedDifference | None:
-    """Return one seed's difference; None if the two were scored on other test sets."""
-    return scoring_of(candidate.task).compare(candidate.scores, baseline.scores, metric, SAMPLES, SEED)
 
 
 def mark_best(rows: Sequence[ResultRow], scored: Sequence[Cell], metric: str) -> list[ResultRow]:
