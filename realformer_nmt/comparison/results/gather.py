@@ -9,7 +9,6 @@ from msgspec.structs import asdict, replace
 from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.common.files.records import none_if_unset
 from realformer_nmt.common.stages.versions import Machine, commit, versions
-from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.comparison.grid.grid import Grid
 from realformer_nmt.comparison.grid.translation_scoring import TEST, tested
@@ -47,10 +46,10 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
     for state in states:
         with expected(state.cell.folder, "use --fresh to redo it"):
             cell_results.append(measured_cell.describe(state))
-    cells, subset = [state.cell for state in states], grid.subsets[0]
-    runs = [measured_cell.run_of(state, subset) for state in states]
-    first, scored = first_of(runs), measured_cell.scored_cells(states, subset)
-    table = scored_on(grid, subset, scored, cell_results, runs)
+    cells = [state.cell for state in states]
+    runs = [measured_cell.run_of(state, grid.subsets[0]) for state in states]
+    first = first_of(runs)
+    table, *further = [scored_on(grid, states, cell_results, subset) for subset in grid.subsets]
     return Results(
         name=grid.name,
         title=grid.title or default_title(first.corpus or corpus.name, corpus.pair(), grid.families, grid.layers),
@@ -76,8 +75,8 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         lines=table.lines,
         metrics=[*table.metrics, metric_column(LOSS)],
         rows=table.rows,
-        tuned=tuned(grid, scored, cell_results, table.rows),
-        further=[further(grid, states, cell_results, subset) for subset in grid.subsets[1:]],
+        tuned=tuned(grid, states, cell_results, table.rows),
+        further=further,
         examples=examples(cells, runs),
         analyses=analyses.gather(cells[0].folder.parents[1], states),
     )
@@ -87,20 +86,17 @@ def significance_test(grid: Grid) -> SignificanceTest:
     return SignificanceTest(name=TESTS[TEST], metric=tested(grid.drawn), samples=summary.SAMPLES, correction="Holm")
 
 
-def scored_on(
-    grid: Grid,
-    subset: str,
-    scored: Sequence[Cell],
-    cell_results: Sequence[CellResult],
-    runs: Sequence[RunRecord | None],
-) -> SubsetTable:
-    """Build the table of one test set, on which the cells `scored` are done."""
-    first = first_of(runs)
+def scored_on(grid: Grid, states: Sequence[CellState], cell_results: Sequence[CellResult], subset: str) -> SubsetTable:
+    """Build the table of the trainings on one test set."""
+    runs, scored = [measured_cell.run_of(state, subset) for state in states], measured_cell.scored_cells(states, subset)
+    results = [
+        replace(result, scores=measured_cell.scores(run)) for result, run in zip(cell_results, runs, strict=True)
+    ]
     names = dict.fromkeys(name for run in runs if run for name in run.scores)
-    rows = summary.rows(cell_results, scored, grid.drawn, baseline(grid))
+    rows = summary.rows(results, scored, grid.drawn, baseline(grid))
     return SubsetTable(
         subset=subset,
-        lines=none_if_unset(first.lines),
+        lines=none_if_unset(first_of(runs).lines),
         metrics=[scored_column(name, runs) for name in names],
         rows=summary.mark_best(rows, scored, grid.drawn),
     )
@@ -118,23 +114,15 @@ def scored_column(metric: str, runs: Sequence[RunRecord | None]) -> MetricColumn
 
 
 def tuned(
-    grid: Grid, scored: Sequence[Cell], cell_results: Sequence[CellResult], rows: Sequence[ResultRow]
+    grid: Grid, states: Sequence[CellState], cell_results: Sequence[CellResult], rows: Sequence[ResultRow]
 ) -> TunedTable | None:
     """Build the table of each family with the values that suit it, where the grid asks for one."""
     if not grid.tune:
         return None
+    scored = measured_cell.scored_cells(states, grid.subsets[0])
     trying = [result for result in cell_results if tuning_choice.tries(grid, result.seed)]
     best_rows = tuning_table.rows(rows, trying, scored, grid.drawn, baseline(grid), grid.tune)
     return TunedTable(axes=list(grid.tune), seeds=list(grid.tune_seeds or grid.seeds), rows=best_rows)
-
-
-def further(grid: Grid, states: Sequence[CellState], cell_results: Sequence[CellResult], subset: str) -> SubsetTable:
-    """Build the table of the same trainings on another test set."""
-    runs = [measured_cell.run_of(state, subset) for state in states]
-    rescored = [
-        replace(result, scores=measured_cell.scores(run)) for result, run in zip(cell_results, runs, strict=True)
-    ]
-    return scored_on(grid, subset, measured_cell.scored_cells(states, subset), rescored, runs)
 
 
 def baseline(grid: Grid) -> str:
