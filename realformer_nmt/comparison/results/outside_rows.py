@@ -19,7 +19,6 @@ from realformer_nmt.evaluation.comet import model_files
 from realformer_nmt.evaluation.metrics import metrics
 from realformer_nmt.evaluation.metrics.metric_table import METRICS, RAW, SUMMARY
 from realformer_nmt.evaluation.metrics.metrics import ScoredTexts
-from realformer_nmt.evaluation.run_record import Score
 from realformer_nmt.evaluation.tested_system import System
 
 INTERVAL_SAMPLES = 1000
@@ -50,21 +49,16 @@ def scored_system(text: OutsideText, grid: Grid, corpus: CorpusChoice, cpu: bool
     check_lines(text, corpus, subset)
     reference_file = raw_text(corpus, subset, 1)
     lines, reference = text.lines(), read_lines(reference_file)
-    forms = dict.fromkeys([RAW, METRICS[grid.drawn].text], ScoredTexts("raw text", lines, reference))
+    forms = {RAW, METRICS[grid.drawn].text} & {RAW, SUMMARY}
     with metrics.seeded(SEED):
-        scores = metrics.scores({form: forms[form] for form in (RAW, SUMMARY) if form in forms}, INTERVAL_SAMPLES)
+        scores = metrics.scores(dict.fromkeys(forms, ScoredTexts("raw text", lines, reference)), INTERVAL_SAMPLES)
         if grid.comet_model:
-            source = read_lines(raw_text(corpus, subset, 0))
-            scores["comet"] = comet(grid.comet_model, source, lines, reference, cpu)
+            from realformer_nmt.evaluation.comet import scorer  # which imports transformers
+
+            opened, source = scorer.CometScorer(model_files.find(grid.comet_model), cpu), raw_text(corpus, subset, 0)
+            scores["comet"] = scorer.score(opened, read_lines(source), lines, reference, INTERVAL_SAMPLES)
     name = f"{text.name} (the reference itself)" if lines == reference else text.name
     return System(name, subset, lines, reference, sha256(reference_file), scores=scores)
-
-
-def comet(model: str, source: Sequence[str], hypotheses: Sequence[str], reference: Sequence[str], cpu: bool) -> Score:
-    from realformer_nmt.evaluation.comet import scorer  # which imports transformers
-
-    opened = scorer.CometScorer(model_files.find(model), cpu)
-    return scorer.score(opened, source, hypotheses, reference, INTERVAL_SAMPLES)
 
 
 def compared(
