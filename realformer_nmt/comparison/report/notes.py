@@ -25,7 +25,8 @@ def notes(results: Results) -> list[str]:
     smallest = smallest_significant(results.rows, test.metric)
     if smallest and results.lines:
         size = counted(results.lines, results.unit)
-        lines.append(f"With {size}, a difference from about {smallest:.2g} on is significant (p < {ALPHA}).")
+        rounded = float(f"{smallest:.2g}")
+        lines.append(f"With {size}, a difference from about {rounded:g} on is significant (p < {ALPHA}).")
     if fit(drawn.name, drawn.signature):
         lines.append(MEANING)
     if not drawn.higher_is_better:

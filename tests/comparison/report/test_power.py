@@ -5,7 +5,7 @@ from grids.sample_results import change_rows, sample, without_curves
 from lxml import html
 from msgspec.structs import replace
 
-from realformer_nmt.comparison.report import document, power
+from realformer_nmt.comparison.report import document, notes, power
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow, Results
 
@@ -40,9 +40,12 @@ def test_one_row_that_is_worse_brings_the_marks_back() -> None:
 @pytest.mark.parametrize(("tests", "errors"), [(1, 1.96), (5, 2.576)])
 def test_a_normal_error_of_1_asks_for_its_quantile(tests: int, errors: float) -> None:
     """P(|z| > 2) is 0.0455; 0.05 and 0.05 / 5, two-sided, are 1.96 and 2.576 errors."""
-    row = next(row for row in sample(seeds=1).rows if row.delta)
+    results = sample(seeds=1)
+    row = next(row for row in results.rows if row.delta)
     rows = [replace(row, delta={"bleu": 2.0}, p=0.0455)] * tests
     assert power.smallest_significant(rows, "bleu") == pytest.approx(errors, abs=0.01)
+    rows = [replace(row, delta={"bleu": 200.0}, p=0.0455)] * tests  # as of perplexities
+    assert f"from about {200 if tests == 1 else 260} on is significant" in notes.notes(replace(results, rows=rows))[3]
 
 
 def test_without_a_p_that_says_something_there_is_no_estimate() -> None:
