@@ -10,7 +10,7 @@ from realformer_nmt.comparison.records.curves import CurvePoint
 from realformer_nmt.comparison.report.formatting import finite
 from realformer_nmt.comparison.report.side_labels import Label, beside
 from realformer_nmt.comparison.results.cell_result import CellResult
-from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, MARKERS, Axes, Drawing, Look, MaxNLocator, plain, styled
+from realformer_nmt.figures.drawing import COLOURS, FAINT, INK, Axes, Drawing, Look, MaxNLocator, looks, plain, styled
 
 
 class CurveLook(NamedTuple):
@@ -34,8 +34,7 @@ def drawings(cell: CellResult) -> list[Drawing]:
 
 @styled()
 def loss(cell: CellResult) -> Drawing | None:
-    drawing = Drawing(f"loss of {cell.name}", WIDTH, HEIGHT, MARGINS)
-    axes = panel(drawing, "loss", "bits a target token")
+    drawing, axes = panel(f"loss of {cell.name}", "loss", "bits a target token")
     labels = draw(drawing, axes, cell.curves.train, "nll_loss", TRAINING)
     labels += draw(drawing, axes, cell.curves.valid, "nll_loss", VALIDATION)
     if not labels:
@@ -49,8 +48,7 @@ def loss(cell: CellResult) -> Drawing | None:
 
 @styled()
 def quality(cell: CellResult) -> Drawing | None:
-    drawing = Drawing(f"BLEU of {cell.name} in validation", WIDTH, HEIGHT, MARGINS)
-    axes = panel(drawing, "BLEU in validation", "BLEU")
+    drawing, axes = panel(f"BLEU of {cell.name} in validation", "BLEU in validation", "BLEU")
     draw(drawing, axes, cell.curves.valid, "bleu", VALIDATION)
     axes.set_ylim(0, max(1, axes.get_ylim()[1]))  # a stuck cell has BLEU 0
     return drawing if axes.lines else None
@@ -58,8 +56,7 @@ def quality(cell: CellResult) -> Drawing | None:
 
 @styled()
 def gradient(cell: CellResult) -> Drawing | None:
-    drawing = Drawing(f"gradient norm of {cell.name}", WIDTH, HEIGHT, MARGINS)
-    axes = panel(drawing, "gradient norm", "norm")
+    drawing, axes = panel(f"gradient norm of {cell.name}", "gradient norm", "norm")
     draw(drawing, axes, cell.curves.train, "gnorm", TRAINING)
     if not axes.lines:
         return None
@@ -68,11 +65,12 @@ def gradient(cell: CellResult) -> Drawing | None:
     return drawing
 
 
-def panel(drawing: Drawing, title: str, unit: str) -> Axes:
+def panel(label: str, title: str, unit: str) -> tuple[Drawing, Axes]:
+    drawing = Drawing(label, WIDTH, HEIGHT, MARGINS)
     axes: Axes = drawing.figure.subplots()
     axes.set_title(title, fontsize=9.5, loc="left")
     axes.set(xlabel="update", ylabel=unit)
-    return axes
+    return drawing, axes
 
 
 def draw(drawing: Drawing, axes: Axes, points: Sequence[CurvePoint], figure: str, curve: CurveLook) -> list[Label]:
@@ -92,23 +90,21 @@ def draw(drawing: Drawing, axes: Axes, points: Sequence[CurvePoint], figure: str
 @styled()
 def shortcuts(cell: CellResult) -> Drawing | None:
     """Draw ADMIN's w, the mean over the width, by layer; a line per kind of sub-layer."""
-    lines: dict[tuple[str, str], list[tuple[int, Number]]] = {}
+    lines: dict[str, list[tuple[int, Number]]] = {}
     for shortcut in cell.shortcuts:
         match = SUBLAYER.fullmatch(shortcut.sublayer)
         if match:
-            lines.setdefault((match[1], match[3]), []).append((int(match[2]) + 1, finite(shortcut.mean)))
+            lines.setdefault(f"{match[1]} {match[3]}", []).append((int(match[2]) + 1, finite(shortcut.mean)))
     if not lines:
         return None
-    drawing = Drawing(f"ADMIN's w in {cell.name}", WIDTH, HEIGHT, MARGINS)
-    axes = panel(drawing, "ADMIN's w by sub-layer", "mean w")
+    drawing, axes = panel(f"ADMIN's w in {cell.name}", "ADMIN's w by sub-layer", "mean w")
     axes.set_xlabel("layer")
     labels: list[Label] = []
-    for place, ((side, kind), points) in enumerate(sorted(lines.items(), reverse=True)):
-        layers, means = zip(*sorted(points), strict=True)
-        look = Look(COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
+    for name, look in looks(sorted(lines, reverse=True)).items():
+        layers, means = zip(*sorted(lines[name]), strict=True)
         (line,) = axes.plot(layers, means, color=look.colour, marker=look.marker, markersize=3.5, linewidth=1.1)
-        drawing.mark(line, "shortcut", f"{side} {kind}")
-        labels.append(Label(layers[-1], means[-1], f"{side} {kind}", look))
+        drawing.mark(line, "shortcut", name)
+        labels.append(Label(layers[-1], means[-1], name, look))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
     beside(drawing, axes, labels)
