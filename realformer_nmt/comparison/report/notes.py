@@ -7,18 +7,18 @@ from realformer_nmt.comparison.report.report_table import counted
 from realformer_nmt.comparison.results.default_title import listed
 from realformer_nmt.comparison.results.results_file import Results
 from realformer_nmt.evaluation.agreement import MEANING, fit
+from realformer_nmt.evaluation.metrics.metric_table import METRICS
 from realformer_nmt.evaluation.p_values import ALPHA
 
 
 def notes(results: Results) -> list[str]:
     """Return the notes on differences and p-values, and the cells that were trained otherwise."""
     test, drawn = results.test, drawn_metric(results)
-    labels = {metric.name: metric.label for metric in results.metrics}
     shared = ["depth", *(AXES[name].label for name in results.axes)]  # by a row and its baseline
     lines = [
         f"Differences are to {printable(results.baseline)} of the same {listed(shared)}.",
         "± is the deviation over seeds: would the score hold after another training?",
-        f"p ({test.name} of {labels.get(test.metric, test.metric)}, {test.samples:,} samples): would the difference "
+        f"p ({test.name} of {METRICS[test.metric].label}, {test.samples:,} samples): would the difference "
         f"hold on other sentences like these? It is corrected for the number of tests ({test.correction}), and of "
         "several seeds the largest.",
     ]

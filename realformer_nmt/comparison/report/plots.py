@@ -15,21 +15,20 @@ from realformer_nmt.comparison.report.formatting import (
 )
 from realformer_nmt.comparison.report.power import scored
 from realformer_nmt.comparison.results.results_file import ResultRow, Results
-from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, Look, looks, styled
+from realformer_nmt.figures.drawing import FAINT, INK, Axes, Drawing, looks, styled
 
 WIDTH = 4.7  # inches; a page scales it
 STRIP = 0.19  # inches per line of failed cells
 DODGE, WIDEST = 0.05, 0.7  # of a category: from one family's bars to the next, and of all families at most
 SMALL = 8.0
-FailureLabel = tuple[float, str, str]  # index of the depth, family, text
 
 
 @styled()
 def by_depth(results: Results) -> Drawing:
     """Draw a line per family over the depths, as categories; the failed cells are named below."""
     label = printable(drawn_metric(results).label)
-    names, failed = list(depths(results)), failures(results)
-    per_depth = Counter(index for index, _, _ in failed)
+    names, failed = list(depths(results)), [row for row in results.rows if row.failed]
+    per_depth = Counter(row.depth for row in failed)
     strip = STRIP * max(per_depth.values(), default=0)
     drawing = Drawing(f"{label} against depth", WIDTH, 2.8 + strip)
     axes: Axes
@@ -37,7 +36,7 @@ def by_depth(results: Results) -> Drawing:
         axes, below = drawing.figure.subplots(2, 1, sharex=True, height_ratios=[2.6, strip])
         axes.tick_params(bottom=False, labelbottom=False)
         axes.spines["bottom"].set_visible(False)
-        draw_failures(drawing, below, failed, looks(families(results)))
+        draw_failures(drawing, below, results, failed)
     else:
         axes = below = drawing.figure.subplots()
     axes.set_ylabel(label)
@@ -99,20 +98,16 @@ def dodges(results: Results) -> dict[str, float]:
     return {name: (place - (len(names) - 1) / 2) * step for place, name in enumerate(names)}
 
 
-def failures(results: Results) -> list[FailureLabel]:
-    names = list(depths(results))
-    failed = [row for row in results.rows if row.failed]
-    return [(names.index(row.depth), row.family, f"{row.family} {failure_text(row)}") for row in failed]
-
-
-def draw_failures(drawing: Drawing, axes: Axes, failed: Sequence[FailureLabel], look: dict[str, Look]) -> None:
-    lines: dict[float, int] = {}
-    for x, family, text in failed:
-        y = lines[x] = lines.get(x, -1) + 1
-        (cross,) = axes.plot([x - 0.22], [y], color=look[family].colour, marker="x", markersize=6, markeredgewidth=1.8)
+def draw_failures(drawing: Drawing, axes: Axes, results: Results, failed: Sequence[ResultRow]) -> None:
+    names, look = list(depths(results)), looks(families(results))
+    lines: Counter[str] = Counter()  # by depth
+    for row in failed:
+        x, y, text = names.index(row.depth) - 0.22, lines[row.depth], f"{row.family} {failure_text(row)}"
+        lines[row.depth] += 1
+        (cross,) = axes.plot([x], [y], color=look[row.family].colour, marker="x", markersize=6, markeredgewidth=1.8)
         drawing.mark(cross, "failed", text)
-        axes.annotate(printable(text), (x - 0.22, y), (7, 0), textcoords="offset points", va="center", fontsize=SMALL)
-    axes.set_ylim(max(lines.values()) + 0.6, -0.6)
+        axes.annotate(printable(text), (x, y), (7, 0), textcoords="offset points", va="center", fontsize=SMALL)
+    axes.set_ylim(max(lines.values()) - 0.4, -0.6)
     axes.set_yticks([])
     axes.grid(visible=False)
     axes.set_ylabel("failed", rotation="horizontal", ha="right", va="center")

@@ -48,7 +48,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
             cell_results.append(measured_cell.describe(state))
     cells = [state.cell for state in states]
     runs = [measured_cell.run_of(state, grid.subsets[0]) for state in states]
-    first = first_of(runs)
+    first, metric = first_of(runs), tested(grid.drawn)
     table, *further = [scored_on(grid, states, cell_results, subset) for subset in grid.subsets]
     return Results(
         name=grid.name,
@@ -67,7 +67,7 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         axes=list(grid.axes or {}),
         overrides=setting_differences.settings(cell_results, grid.axes or {}),
         versions_apart=setting_differences.versions(cell_results),
-        test=significance_test(grid),
+        test=SignificanceTest(name=TESTS[TEST], metric=metric, samples=summary.SAMPLES, correction="Holm"),
         published=first.published or [],
         unit=first.unit or "lines",
         cells=cell_results,
@@ -80,10 +80,6 @@ def gather(grid: Grid, corpus: CorpusChoice, states: Sequence[CellState], comman
         examples=examples(cells, runs),
         analyses=analyses.gather(cells[0].folder.parents[1], states),
     )
-
-
-def significance_test(grid: Grid) -> SignificanceTest:
-    return SignificanceTest(name=TESTS[TEST], metric=tested(grid.drawn), samples=summary.SAMPLES, correction="Holm")
 
 
 def scored_on(grid: Grid, states: Sequence[CellState], cell_results: Sequence[CellResult], subset: str) -> SubsetTable:
