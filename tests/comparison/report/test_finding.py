@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 
 import pytest
-from grids.sample_results import sample, without_curves
-from lxml import html
+from grids.sample_results import sample
 from msgspec.structs import replace
+from test_document import quick_page
 
-from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.report.finding import MOST_CLAUSES, finding
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow, Results, TunedTable
 
@@ -115,8 +114,7 @@ def test_of_tuned_families_the_chosen_settings_are_compared() -> None:
 
 
 def test_it_is_the_first_card() -> None:
-    page = html.fromstring(document.page(without_curves(sample(seeds=2))))
-    assert page.xpath("string(//dl[@class='tiles']/div[1]/dd)") == (
+    assert quick_page(sample(seeds=2)).xpath("string(//dl[@class='tiles']/div[1]/dd)") == (
         "Every family learns, except post_ln at 18 layers; at 6 layers realformer leads pre_ln beyond chance; "
         "at 18 layers realformer leads beyond chance."
     )

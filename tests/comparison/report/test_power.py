@@ -1,11 +1,11 @@
 """Which rows are marked as the best, and how large a difference a test set can tell."""
 
 import pytest
-from grids.sample_results import change_rows, sample, without_curves
-from lxml import html
+from grids.sample_results import change_rows, sample
 from msgspec.structs import replace
+from test_document import quick_page
 
-from realformer_nmt.comparison.report import document, notes, power
+from realformer_nmt.comparison.report import notes, power
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.results.results_file import MeanScore, ResultRow, Results
 
@@ -22,7 +22,7 @@ def of_few_sentences() -> Results:
 
 def test_where_nothing_can_be_distinguished_no_row_is_marked() -> None:
     results = of_few_sentences()
-    page = html.fromstring(document.page(without_curves(results)))
+    page = quick_page(results)
     assert page.xpath("//*[@class='best']") == []
     assert "No model is marked as the best" in page.xpath("string(//ul[@class='note']/li[1])")
     assert finding(results).startswith(
@@ -51,4 +51,4 @@ def test_a_normal_error_of_1_asks_for_its_quantile(tests: int, errors: float) ->
 def test_without_a_p_that_says_something_there_is_no_estimate() -> None:
     rows: list[ResultRow] = [replace(row, p=1.0) for row in sample(seeds=1).rows]
     assert power.smallest_significant(rows, "bleu") is None
-    assert "is significant" not in document.page(without_curves(replace(sample(seeds=1), rows=rows)))
+    assert "is significant" not in quick_page(replace(sample(seeds=1), rows=rows)).text_content()

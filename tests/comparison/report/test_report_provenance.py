@@ -3,20 +3,17 @@
 import csv
 import io
 
-from grids.sample_results import Results, change_cells, sample, without_curves
+from grids.sample_results import Results, change_cells, sample
 from lxml import html
 from msgspec.structs import replace
+from test_document import quick_page
 
-from realformer_nmt.comparison.report import document, provenance, tables
+from realformer_nmt.comparison.report import provenance, tables
 
 
 def another(results: Results, cell: str, **changes: object) -> Results:
     change_cells(results, lambda each: each.name == cell, **changes)
     return results
-
-
-def quick_page(results: Results) -> html.HtmlElement:
-    return html.fromstring(document.page(without_curves(results)))
 
 
 def facts(page: html.HtmlElement, cell: str) -> dict[str, str]:

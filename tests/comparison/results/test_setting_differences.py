@@ -29,9 +29,6 @@ def test_what_differs_is_reported_with_its_cells_and_with_what_the_others_have()
     assert setting_differences.settings([cell("a"), cell("b", residual_topology="post")]) == [
         "residual_topology post: b (the others: pre)"
     ]
-
-
-def test_versions_are_distinguished() -> None:
     cells = [cell("a"), cell("b"), cell("c", versions={"torch": "2.10.0"})]
     assert setting_differences.versions(cells) == ["torch 2.10.0: c (the others: 2.11.0)"]
 

@@ -142,7 +142,7 @@ def test_p_is_1_where_a_seed_of_one_alone_turns_the_means_around(tmp_path: Path)
     assert computed == expected
 
 
-def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
+def test_a_model_that_failed_has_no_score_and_no_p_and_is_not_best(tmp_path: Path) -> None:
     """A failed model may have been translated with, but its scores are no sign of what the architecture can do."""
     cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
     rows = summary.rows(
@@ -152,6 +152,8 @@ def test_a_model_that_failed_has_no_score_and_no_p(tmp_path: Path) -> None:
     assert [row.seeds for row in rows] == [0, 1]
     assert rows[0].scores == {}
     assert rows[1].delta is rows[1].p is None
+    assert [row.best for row in summary.mark_best(rows, scored(cells), "bleu")] == [False, True]
+    assert [row.best for row in summary.mark_best(rows, scored(cells), "chrf")] == [False, False]
 
 
 def test_the_number_of_seeds_is_that_of_the_mean(tmp_path: Path) -> None:
@@ -242,15 +244,6 @@ def test_what_is_significantly_below_the_best_is_not(tmp_path: Path) -> None:
 def test_without_a_seed_in_common_two_cannot_be_distinguished(tmp_path: Path) -> None:
     rows = marked(tmp_path, {"base": [1], "ours": [2]}, {"base": 20.0, "ours": 30.0})
     assert [rows[family].best for family in ("base", "ours")] == [True, True]
-
-
-def test_where_nothing_is_scored_nothing_is_best(tmp_path: Path) -> None:
-    cells = [make_cell(tmp_path, "base", 1, "stuck"), make_cell(tmp_path, "ours", 1)]
-    rows = summary.rows(
-        [described(cells[0], "stuck", 0.5), described(cells[1], score=30.0)], scored(cells), "bleu", "base"
-    )
-    assert [row.best for row in summary.mark_best(rows, scored(cells), "bleu")] == [False, True]
-    assert [row.best for row in summary.mark_best(rows, scored(cells), "chrf")] == [False, False]
 
 
 def test_where_less_is_better_the_lowest_is_best(tmp_path: Path) -> None:
