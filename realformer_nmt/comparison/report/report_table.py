@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from realformer_nmt.comparison.grid.axes import AXES
 from realformer_nmt.comparison.report.formatting import by_size, drawn_first, metrics, printable
-from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, SubsetTable, TunedTable
+from realformer_nmt.comparison.results.results_file import MetricColumn, ResultRow, Results, SubsetTable
 
 
 class ReportTable(NamedTuple):
@@ -46,24 +46,16 @@ def counted(lines: int, unit: str) -> str:
 
 def tuned_table(results: Results) -> ReportTable | None:
     """Return the table of the rows that were chosen on the validation data, with a note that says how."""
-    if not results.tuned:
+    tuned = results.tuned
+    if not tuned:
         return None
-    names = " and ".join(AXES[name].label for name in results.tuned.axes)
-    return ReportTable(
-        results,
-        f"Each family with its own {names}",
-        results.subset,
-        metrics(results),
-        by_size(results.tuned.rows),
-        tuned_note(results, results.tuned, names),
-    )
-
-
-def tuned_note(results: Results, tuned: TunedTable, names: str) -> str:
+    names = " and ".join(AXES[name].label for name in tuned.axes)
     number = sum(row.tried or 0 for row in tuned.rows if row.family != results.baseline)
     over = f"seed{'s' * (len(tuned.seeds) > 1)} {', '.join(map(str, tuned.seeds))}" if tuned.seeds else "seeds"
-    return (
+    title, rows = f"Each family with its own {names}", by_size(tuned.rows)
+    note = (
         f"Of each family the {names} with the lowest validation loss (mean over {over}). Differences on "
         f"the test set are to {printable(results.baseline)} with its own; p is corrected for all "
         f"{number} settings of the other families that were tried."
     )
+    return ReportTable(results, title, results.subset, metrics(results), rows, note)
