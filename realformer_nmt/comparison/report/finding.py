@@ -78,7 +78,8 @@ def leaders(results: Results, rows: Sequence[ResultRow], tuned: Sequence[str]) -
 
 def outcome(results: Results, first: ResultRow, rest: Sequence[ResultRow]) -> str:
     """Return whether the best row of a place leads beyond chance; if not, whom it does not lead."""
-    if results.tuned is None and first == best_row(results):
+    best, *_ = ranked(scored(results.rows, results.metric), results.metric)  # to which `p_best` compares
+    if results.tuned is None and first == best:
         close = [row.family for row in rest if row.best]
     elif first.family == results.baseline:
         close = [row.family for row in rest if not is_real(row)]
@@ -103,11 +104,6 @@ def nothing_told(results: Results, rows: Sequence[ResultRow]) -> str:
         f"which is best cannot be told from {size}: the scores, {min(means):.2f} to {max(means):.2f}, are not shown to "
         "differ"
     )
-
-
-def best_row(results: Results) -> ResultRow:
-    """Return the row of the whole table with the best mean, to which `p_best` compares."""
-    return ranked(scored(results.rows, results.metric), results.metric)[0]
 
 
 def located(rows: Sequence[ResultRow], tuned: Sequence[str]) -> str:
