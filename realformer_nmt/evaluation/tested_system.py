@@ -7,6 +7,7 @@ from pathlib import Path
 from realformer_nmt.checkpoints.run_files import SCORES
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files import records
+from realformer_nmt.common.files.safe_names import path_option
 from realformer_nmt.common.files.text_lines import read_recorded
 from realformer_nmt.evaluation.metrics import metric_table, metrics
 from realformer_nmt.evaluation.metrics.segment_mean import as_lines
@@ -52,7 +53,7 @@ class System:
 
 def parse_run(argument: str) -> Path:
     """Return the file of scores for an argument of the command line: this file, or run.json in a run's folder."""
-    path = Path(argument)
+    path = path_option(argument)
     return path / SCORES if path.is_dir() else path
 
 
