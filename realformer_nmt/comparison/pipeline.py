@@ -22,7 +22,7 @@ from realformer_nmt.corpora.corpus_options import CorpusOptions
 from realformer_nmt.corpora.preparing.prepare_request import PrepareRequest, cores
 from realformer_nmt.data_bins.file_checks import NAME as NOTE
 from realformer_nmt.protocols import trackers
-from realformer_nmt.protocols.command import pasted
+from realformer_nmt.protocols.command import check_precision, pasted
 from realformer_nmt.protocols.protocol import Protocol, corpora
 from realformer_nmt.protocols.show import ProtocolRequest, protocol_of
 from realformer_nmt.protocols.train import TrainingOptions, TrainRequest
@@ -53,7 +53,9 @@ def check_training(train: TrainRequest) -> None:
     training = import_module(train.implementation)
     trackers.check_requested(train)
     training.check_gpus(train)
-    _ = training.PlannedTraining(train).options  # read by fairseq's parser
+    planned = training.PlannedTraining(train)
+    check_precision(planned.machines, train.precision)
+    _ = planned.options  # read by fairseq's parser
 
 
 def with_needed_fresh(stage: Request) -> Request:

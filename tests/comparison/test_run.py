@@ -136,6 +136,7 @@ def test_a_failing_stage_ends_it_with_its_error(command: Callable[..., list[str]
         ({"corpus": "nope"}, "^CORPUS nope is not one of iwslt14_de_en, "),
         ({"manifest": "other.toml"}, "^CORPUS own.toml and --corpus other.toml: .* or give other.toml as CORPUS"),
         ({"arch": "realfomer"}, "^--arch realfomer is not one of .*; did you mean realformer"),
+        ({"gpus": 0, "precision": "fp16"}, "fp16"),
         ({"gpus": 99}, "^--gpus 99, but this machine has "),
         ({"flags": ("--dropuot", "0.3")}, "unrecognized arguments: --dropuot 0.3"),
     ],

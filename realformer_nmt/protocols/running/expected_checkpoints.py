@@ -1,5 +1,6 @@
 """Check that a training will leave as many checkpoints as are to be averaged, its last state among them."""
 
+import math
 from typing import Any
 
 from realformer_nmt.common.errors import UserError
@@ -39,8 +40,9 @@ def best(cfg: Any, length: Length) -> int:
     if cfg.dataset.disable_validation:
         return 0
     inside = length.rest > 0 and _ends_by_updates(cfg, length)
-    interval = cfg.checkpoint.save_interval_updates  # where fairseq validates, too
-    within = length.updates // interval if interval > 0 else 0
+    interval = cfg.checkpoint.save_interval_updates  # fairseq validates there, too, but at no end twice
+    ends = math.lcm(interval, length.an_epoch)
+    within = (length.updates - inside) // interval - length.updates // ends if interval > 0 else 0
     validations: int = length.epochs // cfg.dataset.validate_interval + inside + within
     return min(validations, int(cfg.checkpoint.keep_best_checkpoints))
 

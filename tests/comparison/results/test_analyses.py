@@ -14,7 +14,7 @@ from realformer_nmt.analysis.hooks import CHAINS
 from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell
-from realformer_nmt.comparison.records.cell_state import read
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.report import document
 from realformer_nmt.comparison.results import analyses
 
@@ -58,7 +58,7 @@ def cells(tmp_path: Path) -> list[Cell]:
 def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Path) -> None:
     """RealFormer's figures are the lowest, as He et al. say; Pre-LN's cosine is below ADMIN's, against Xie et al."""
     analyse(cells, [0.1, 0.2, 0.3])
-    (analysis,) = analyses.gather(tmp_path, read(cells))
+    (analysis,) = analyses.gather(tmp_path, list(map(CellState, cells)))
     assert analysis.cells == [cell.name for cell in cells]
     assert analysis.figures == ["entropy_encoder.svg"]
     papers = [(claim.paper, claim.agrees) for claim in analysis.claims]
@@ -70,7 +70,7 @@ def test_claims_are_checked_of_the_cells_models(cells: list[Cell], tmp_path: Pat
 def test_seeds_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Path) -> None:
     more = [make_cell(tmp_path, family, 2) for family in ("realformer", "pre_ln")]
     analyse([*cells[:2], *more], [0.1, 0.2, 0.5, 0.4])
-    (analysis,) = analyses.gather(tmp_path, read([*cells, *more]))
+    (analysis,) = analyses.gather(tmp_path, list(map(CellState, [*cells, *more])))
     sparse = [claim.agrees for claim in analysis.claims if "sparser" in claim.predicted]
     assert sparse == [True, False]
 
@@ -79,14 +79,14 @@ def test_depths_are_not_compared_with_each_other(cells: list[Cell], tmp_path: Pa
     """Another encoder, above a decoder of as many layers."""
     deeper = make_cell(tmp_path, "pre_ln", layers="12-6")
     analyse([cells[0], deeper], [0.1, 0.2])
-    (analysis,) = analyses.gather(tmp_path, read([*cells, deeper]))
+    (analysis,) = analyses.gather(tmp_path, list(map(CellState, [*cells, deeper])))
     assert analysis.claims == []
 
 
 def test_models_that_are_no_cells_are_not_shown(cells: list[Cell], tmp_path: Path) -> None:
     analyse(cells, [0.1, 0.2, 0.3])
-    assert analyses.gather(tmp_path, read(cells[:2])) == []
-    assert len(analyses.gather(tmp_path, read(cells))) == 1
+    assert analyses.gather(tmp_path, list(map(CellState, cells[:2]))) == []
+    assert len(analyses.gather(tmp_path, list(map(CellState, cells)))) == 1
 
 
 def test_an_analysis_that_cannot_be_read_is_left_out_and_named(
@@ -97,14 +97,16 @@ def test_an_analysis_that_cannot_be_read_is_left_out_and_named(
     for name, content in {"cut": '{"models": [', "other": '{"outputs": {}}'}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "analysis.json").write_text(content)
-    assert [analysis.folder for analysis in analyses.gather(tmp_path, read(cells))] == ["analysis"]
+    assert [analysis.folder for analysis in analyses.gather(tmp_path, list(map(CellState, cells)))] == ["analysis"]
     lines = capsys.readouterr().err.splitlines()
     assert [str(tmp_path / name / "analysis.json") in line for name, line in zip(("cut", "other"), lines, strict=True)]
 
 
 def test_the_page_holds_the_pictures_and_no_script(cells: list[Cell], tmp_path: Path) -> None:
     analyse(cells, [0.1, 0.2, 0.3])
-    results = replace(sample(seeds=1), cells=[], analyses=analyses.gather(tmp_path, read(cells)), examples=[])
+    results = replace(
+        sample(seeds=1), cells=[], analyses=analyses.gather(tmp_path, list(map(CellState, cells))), examples=[]
+    )
     results.rows[:] = [row for row in results.rows if not row.failed]
     page = html.fromstring(document.page(results, tmp_path))
     (picture,) = page.xpath("//img/@src")

@@ -11,7 +11,7 @@ from realformer_nmt.common.files import json_records
 from realformer_nmt.common.stages.versions import Machine
 from realformer_nmt.comparison.grid.cell import Cell
 from realformer_nmt.comparison.grid.grid import load
-from realformer_nmt.comparison.records.cell_state import read
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.report.finding import finding
 from realformer_nmt.comparison.results import gather
 from realformer_nmt.comparison.results.results_file import Results
@@ -39,7 +39,7 @@ def make_cells(folder: Path, metrics: Sequence[Sequence[str]]) -> list[Cell]:
 
 def results(folder: Path, cells: Sequence[Cell]) -> Results:
     grid = load(folder / "grid.toml")
-    return gather.gather(grid, corpus_of(grid, folder), read(cells), [])
+    return gather.gather(grid, corpus_of(grid, folder), list(map(CellState, cells)), [])
 
 
 def test_a_comparison_with_a_damaged_cell_is_not_complete_and_finds_nothing(tmp_path: Path) -> None:

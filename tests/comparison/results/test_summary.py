@@ -16,7 +16,7 @@ from sacrebleu.significance import PairedTest
 from realformer_nmt.common.files import json_records
 from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.comparison.grid.cell import Cell, CellStage
-from realformer_nmt.comparison.records.cell_state import read
+from realformer_nmt.comparison.records.cell_state import CellState
 from realformer_nmt.comparison.report import formatting
 from realformer_nmt.comparison.results import outside_rows, summary
 from realformer_nmt.comparison.results.cell_result import CellResult, CellScore
@@ -76,7 +76,7 @@ def described(cell: Cell, state: str = "done", score: float | None = None) -> Ce
 
 def scored(cells: list[Cell]) -> list[Cell]:
     """Return the cells that are done and scored, by what their folders say."""
-    return scored_cells(read(cells), "test")
+    return scored_cells(list(map(CellState, cells)), "test")
 
 
 def p_with_ties(differences: np.ndarray, observed: float) -> float:

@@ -72,6 +72,7 @@ def test_the_end_counts_beside_the_epochs_before_it(trained: tuple[Path, updates
         (["--max-epoch", 9, *BEST], "best", 2),
         (["--max-update", 1, *BEST], "best", 1),
         (["--max-epoch", 1, "--save-interval-updates", 3, *BEST], "best", 2),
+        (["--max-update", 6, "--save-interval-updates", 3, "--keep-best-checkpoints", 9], "best", 2),
         (["--max-epoch", 3, "--validate-interval", 3, *BEST], "best", 1),
     ],
 )
