@@ -140,7 +140,10 @@ def preparation(grid: Grid, elsewhere: Mapping[str, object]) -> PrepareRequest:
 
 
 def prepared_corpus(folder: Path) -> CorpusChoice:
-    name = prepare_record.read(folder / NOTE).corpus
+    note = folder / NOTE
+    if not note.is_file():
+        raise UserError(f"{note}: no such file; `realformer-nmt prepare --folder {folder}` writes it when it is done")
+    name = prepare_record.read(note).corpus
     return CorpusChoice(Path(name).name.removesuffix(".toml"), folder / "data-bin", text=CorpusOptions(prepared=folder))
 
 

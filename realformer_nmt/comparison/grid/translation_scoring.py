@@ -71,7 +71,8 @@ def stages(grid: Grid, corpus: CorpusChoice, folder: Path, protocol: Protocol, s
 
 def tested(metric: str) -> str:
     """Return the metric whose difference is tested where this one is drawn, of any task."""
-    return metric if METRICS[metric].tested else RAW
+    row = METRICS[metric]
+    return metric if row.tested or row.figure else RAW
 
 
 def compare(candidate: Path, baseline: Path, metric: str, samples: int, seed: int) -> SeedDifference | None:

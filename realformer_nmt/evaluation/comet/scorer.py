@@ -28,6 +28,7 @@ from realformer_nmt.evaluation.run_record import Score
 
 BATCH, PRECISION, DIGITS = 16, "fp32", 6
 DEPTHS = ("encoder.model.encoder.layer.", "estimator.")  # a model without some of these weights computes another score
+ENCODERS = ("XLM-RoBERTa",)
 # of the hub, for a model's settings to choose among: they are no way to a file or to an address
 PRETRAINED = ("xlm-roberta-base", "xlm-roberta-large", "microsoft/infoxlm-base", "microsoft/infoxlm-large")
 HINT = f"--comet: {LAYOUT}"
@@ -39,6 +40,7 @@ class CometScorer:
     def __init__(self, files: ModelFiles, cpu: bool = False) -> None:
         weights, options = read(files)
         kind = choose(f"{files.hparams}: class_identifier", options.class_identifier, MODELS)
+        choose(f"{files.hparams}: encoder_model", options.encoder_model, dict.fromkeys(ENCODERS))
         config, self.tokenizer = encoder_files(files, options.pretrained_model)
         self.files = files
         self.model = with_weights(kind(options, config), weights, files.checkpoint)

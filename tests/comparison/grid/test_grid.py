@@ -106,11 +106,7 @@ def test_overrides_change_the_cells_that_they_name_and_the_last_one_counts(tmp_p
     [
         ("", [], "pass --prepared FOLDER"),
         ("prepared = 'data'", ["--prepared", "other"], "says prepared: leave one of them out"),
-        (
-            "prepared = 'data'",
-            [],
-            "data/prepare.json: no such file; `realformer-nmt prepare` writes it when it is done",
-        ),
+        ("prepared = 'data'", [], "prepare.json: no such file; `realformer-nmt prepare --folder"),
         ("corpus = 'nothing'", [], "corpus nothing is not one of"),
     ],
 )
