@@ -5,10 +5,10 @@ import statistics
 from figures.pages import record, row, says, table
 
 PAGE, RECIPE = "docs/results/debian_en_de/README.md", "recipes/debian_en_de/README.md"
-DEEP = ("deepnorm", "pre_ln", "realformer")  # families that were trained with 18 layers
+DEEP = ("admin", "deepnorm", "dlcl_pre", "pre_ln", "realformer")  # families that were trained with 18 layers
 CELLS = {
     (int(cell["depth"]), cell["family"], cell["axes"]["lr"], cell["seed"]): cell
-    for name in ("epoch", "rates", "families", "more", "more_seeds", "more_layers")
+    for name in ("epoch", "rates", "families", "more", "more_seeds", "more_layers", "further_layers")
     for cell in record(f"debian_en_de/{name}")["cells"]
 }
 
@@ -35,9 +35,15 @@ def test_what_the_pages_say() -> None:
     fewer = f"{pre_ln[0] - score(6, 'realformer'):.2f} BLEU less than Pre-LN with 6 layers, and {bits:.2f} bits more"
     says(PAGE, f"At 2e-3 it has {score(6, 'realformer', 2e-3):.2f} BLEU with 6 layers.", fewer)
     depths = {family: f"from {score(6, family):.2f} BLEU to {score(18, family):.2f}" for family in DEEP}
-    losses = "from {:.2f} bits to {:.2f}".format(*(score(depth, "deepnorm", metric="valid_loss") for depth in (6, 18)))
-    says(PAGE, f"DeepNorm goes {depths['deepnorm']} and {losses}")
-    says(PAGE, f"Pre-LN {depths['pre_ln']}, RealFormer {depths['realformer']}")
+    for family, name in (("dlcl_pre", "DLCL goes"), ("deepnorm", "DeepNorm")):
+        bits_by_depth = (score(depth, family, metric="valid_loss") for depth in (6, 18))
+        says(PAGE, f"{name} {depths[family]} and from {{:.2f}} bits to {{:.2f}},".format(*bits_by_depth))
+    says(PAGE, f"Pre-LN {depths['pre_ln']}, RealFormer {depths['realformer']}, ADMIN {depths['admin']}.")
+    assert score(18, "dlcl_pre") == max(score(18, family) for family in DEEP)
+    (further,) = (row for row in record("debian_en_de/further_layers")["rows"] if row["p_is_bound"])
+    more = score(18, "dlcl_pre") - score(18, "deepnorm"), further["delta"]["bleu"]
+    says(PAGE, "DLCL has {:.2f} BLEU more than DeepNorm, without a p, and {:.2f} more".format(*more))
+    says(PAGE, "more than ADMIN (p < 0.0001)")
     one, two, three = (score(6, "realformer", seed=seed) - score(6, "pre_ln", seed=seed) for seed in (1, 2, 3))
     says(PAGE, f"{one:.2f} BLEU more with seed 1 (p < 0.0001, over the test set's lines), {two:.2f} with seed 2")
     says(PAGE, f"(p {record('debian_en_de/more_seeds')['rows'][2]['p']:.2f}) and {three:.2f} with seed 3.")
@@ -51,19 +57,25 @@ def test_what_the_pages_say() -> None:
         [score(6, name, metric=of) for of in ("bleu", "valid_loss")] for name in ("deepnorm", "dlcl_pre")
     )
     (p,) = (row["p"] for row in record("debian_en_de/more")["rows"] if row["p"])
-    says(PAGE, "DeepNorm has {:.2f} BLEU and {:.2f} bits, DLCL".format(*best))
+    says(PAGE, "With 6 DeepNorm has {:.2f} BLEU and {:.2f} bits, DLCL".format(*best))
     says(PAGE, "DLCL {:.2f} BLEU and {:.2f} bits (p {:.2g} between the two)".format(*next_best, p))
     assert best[0] == max(score(*key[:3], seed=key[3]) for key in CELLS if key[0] == 6)
-    most = best[0], score(18, "deepnorm")
-    says(RECIPE, "At 1e-3 DeepNorm has {:.2f} BLEU with 6 layers and {:.2f} with 18, the most.".format(*most))
+    most = best[0], score(18, "dlcl_pre")
+    says(RECIPE, "At 1e-3 DeepNorm has {:.2f} BLEU with 6 layers, the most, and DLCL {:.2f} with 18.".format(*most))
     stuck = CELLS[18, "realformer", 2e-3, 1]
     unigrams, loss = stuck["unigram_entropy"], stuck["curves"]["train"]["nll_loss"][-1]
     assert min(stuck["curves"]["valid"]["nll_loss"]) > unigrams
     says(PAGE, f"frequencies ({unigrams:.2f} bits)", f"loss falls to {loss:.2f} bits: dropout")
-    names = ("claims", "claims_rates", "claims_families", "claims_more", "claims_more_layers")
+    names = ("claims", "claims_rates", "claims_families", "claims_more", "claims_more_layers", "claims_further_layers")
     models = [model for name in names for model in record(f"debian_en_de/{name}")["trained"]]
     entropies = (f"{model['entropy']['encoder-decoder']:.2f}" for model in models)
-    deep, fast, slow, six, pre_ln_6, admin, dual, deepnorm, dlcl, deep_slow, deepest = entropies
-    says(PAGE, f"is {slow} bits at 1e-3", f"and {fast} at 2e-3", f"has {deep} bits ({deep_slow} at 1e-3), ")
+    deep, fast, slow, six, pre_ln_6, admin, dual, deepnorm, dlcl, deep_slow, deepest, admin_18, dlcl_18 = entropies
+    says(
+        PAGE,
+        f"is {slow} bits at 1e-3",
+        f"and {fast} at 2e-3",
+        f"{admin_18} in ADMIN with 18",
+        f"has {deep} bits ({deep_slow} at 1e-3), ",
+    )
     says(PAGE, f"RealFormer with 6 layers {six}, Pre-LN with 6 {pre_ln_6}.", f"has {admin} bits in ADMIN and {dual} in")
-    says(PAGE, f"has {deepnorm} bits in DeepNorm ({deepest} with 18 layers) and {dlcl} in DLCL")
+    says(PAGE, f"has {deepnorm} bits in DeepNorm ({deepest} with 18 layers) and {dlcl} in DLCL ({dlcl_18} with 18)")
