@@ -9,10 +9,10 @@ from programs.program import REPOSITORY
 MOST = {
     "functions that take a Namespace": 3,  # where a command begins
     "untyped tables": 1,  # the options of a request, to build another with
-    "options of the commands": 188,
+    "options of the commands": 187,
     "argument parsers": 1,
     "searches in argv": 0,
-    "files in the largest room": 17,
+    "files in the largest room": 16,
     "files that say a task's name": 1,
     "files that say a subword method's name": 1,
     "class names defined twice": 0,
@@ -22,8 +22,8 @@ MOST = {
     "banned names beside the package": 0,
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
-    "lines of the package": 35_400,
-    "lines of tests": 36_210,
+    "lines of the package": 34_880,
+    "lines of tests": 36_130,
     "lines of reliability": 3_150,
     "lines of benchmarks": 2_360,
     "lines of tools": 505,
