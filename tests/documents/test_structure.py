@@ -23,7 +23,7 @@ MOST = {
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
     "lines of the package": 34_880,
-    "lines of tests": 36_130,
+    "lines of tests": 36_140,
     "lines of reliability": 3_150,
     "lines of benchmarks": 2_360,
     "lines of tools": 505,

@@ -3,9 +3,11 @@
 import gzip
 import json
 import multiprocessing
+import os
+import re
 import shutil
 import signal
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,14 +65,24 @@ def killed_in(stage: str, folder: Path, options: list[object]) -> None:
     """Kill `prepare` in a stage, but not a fork of this process, which could keep tqdm's lock from us for ever."""
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload(["realformer_nmt.corpora.preparing.prepare"])
-    process = server.Process(target=cli.main, args=(words(folder, options),))
+    process = server.Process(target=run_until, args=(stage, words(folder, options)))
     process.start()
-    while process.is_alive() and not list(folder.glob(f"{stage}.*.part")):
-        time.sleep(0.0005)
-    process.kill()
     process.join(timeout=60)
     assert process.exitcode == -signal.SIGKILL
+    assert list(folder.glob(f"{stage}.*.part"))
     assert not (folder / "stages" / f"{stage}.json").exists()
+
+
+def run_until(stage: str, tokens: list[str]) -> None:
+    """Run a command and kill it as it opens the first file within a stage's unfinished folder."""
+    number, within = os.getpid(), re.compile(rf"/{stage}\.\w+\.part/")
+
+    def kill(event: str, details: tuple[object, ...]) -> None:
+        if event == "open" and within.search(str(details[0])):
+            os.kill(number, signal.SIGKILL)
+
+    sys.addaudithook(kill)
+    cli.main(tokens)
 
 
 def test_killed_in_every_stage_and_run_again_it_makes_the_same(
