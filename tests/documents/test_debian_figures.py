@@ -28,54 +28,67 @@ def test_both_tables() -> None:
     assert table(PAGE, "| family | layers | rate | seed | 1,000") == losses
 
 
-def test_what_the_pages_say() -> None:
-    pre_ln = [score(depth, "pre_ln", 2e-3) for depth in (6, 18)]
-    says(RECIPE, "At 2e-3 Pre-LN has {:.2f} BLEU with 6 layers and {:.2f} with 18.".format(*pre_ln))
-    bits = score(6, "realformer", metric="valid_loss") - score(6, "pre_ln", 2e-3, "valid_loss")
-    fewer = f"{pre_ln[0] - score(6, 'realformer'):.2f} BLEU less than Pre-LN with 6 layers, and {bits:.2f} bits more"
-    says(PAGE, f"At 2e-3 it has {score(6, 'realformer', 2e-3):.2f} BLEU with 6 layers.", fewer)
+def test_what_depth_does() -> None:
     depths = {family: f"from {score(6, family):.2f} BLEU to {score(18, family):.2f}" for family in DEEP}
     for family, name in (("dlcl_pre", "DLCL goes"), ("deepnorm", "DeepNorm")):
-        bits_by_depth = (score(depth, family, metric="valid_loss") for depth in (6, 18))
-        says(PAGE, f"{name} {depths[family]} and from {{:.2f}} bits to {{:.2f}},".format(*bits_by_depth))
+        bits = (score(depth, family, metric="valid_loss") for depth in (6, 18))
+        says(PAGE, f"{name} {depths[family]} and from {{:.2f}} bits to {{:.2f}},".format(*bits))
     says(PAGE, f"Pre-LN {depths['pre_ln']}, RealFormer {depths['realformer']}, ADMIN {depths['admin']}.")
-    assert score(18, "dlcl_pre") == max(score(18, family) for family in DEEP)
-    (further,) = (row for row in record("debian_en_de/further_layers")["rows"] if row["p_is_bound"])
-    more = score(18, "dlcl_pre") - score(18, "deepnorm"), further["delta"]["bleu"]
+    pre_ln = [score(depth, "pre_ln", 2e-3) for depth in (6, 18)]
+    says(RECIPE, "At 2e-3 Pre-LN has {:.2f} BLEU with 6 layers and {:.2f} with 18.".format(*pre_ln))
+
+
+def test_which_family_leads() -> None:
+    best, deepest = score(6, "deepnorm"), score(18, "dlcl_pre")
+    assert best == max(score(*key[:3], seed=key[3]) for key in CELLS if key[0] == 6)
+    assert deepest == max(score(18, family) for family in DEEP)
+    says(PAGE, f"With 6 DeepNorm has {best:.2f} BLEU and {score(6, 'deepnorm', metric='valid_loss'):.2f} bits, DLCL")
+    (p,) = (row["p"] for row in record("debian_en_de/more")["rows"] if row["p"])
+    losing = score(6, "dlcl_pre"), score(6, "dlcl_pre", metric="valid_loss"), p
+    says(PAGE, "DLCL {:.2f} BLEU and {:.2f} bits (p {:.2g} between the two)".format(*losing))
+    more = deepest - score(18, "deepnorm"), least_p("further_layers")["bleu"]
     says(PAGE, "DLCL has {:.2f} BLEU more than DeepNorm, without a p, and {:.2f} more".format(*more))
     says(PAGE, "more than ADMIN (p < 0.0001)")
+    says(RECIPE, f"At 1e-3 DeepNorm has {best:.2f} BLEU with 6 layers, the most, and DLCL {deepest:.2f} with 18.")
+
+
+def test_what_seeds_do() -> None:
     one, two, three = (score(6, "realformer", seed=seed) - score(6, "pre_ln", seed=seed) for seed in (1, 2, 3))
     says(PAGE, f"{one:.2f} BLEU more with seed 1 (p < 0.0001, over the test set's lines), {two:.2f} with seed 2")
     says(PAGE, f"(p {record('debian_en_de/more_seeds')['rows'][2]['p']:.2f}) and {three:.2f} with seed 3.")
-    rows = [row for name in ("rates", "families") for row in record(f"debian_en_de/{name}")["rows"]]
-    _, more = (row["delta"] for row in rows if row["p_is_bound"])
-    says(PAGE, f"{-more['bleu']:.2f} BLEU less than ADMIN (p < 0.0001) and {more['valid_loss']:.2f} bits more.")
     for family, name in (("pre_ln", "Pre-LN"), ("realformer", "RealFormer"), ("admin", "ADMIN")):
         seeds = [cell["scores"]["bleu"]["score"] for key, cell in CELLS.items() if key[:3] == (6, family, 1e-3)]
         says(PAGE, f"{name} {statistics.fmean(seeds):.2f} ± {statistics.stdev(seeds):.2f}")
-    best, next_best = (
-        [score(6, name, metric=of) for of in ("bleu", "valid_loss")] for name in ("deepnorm", "dlcl_pre")
-    )
-    (p,) = (row["p"] for row in record("debian_en_de/more")["rows"] if row["p"])
-    says(PAGE, "With 6 DeepNorm has {:.2f} BLEU and {:.2f} bits, DLCL".format(*best))
-    says(PAGE, "DLCL {:.2f} BLEU and {:.2f} bits (p {:.2g} between the two)".format(*next_best, p))
-    assert best[0] == max(score(*key[:3], seed=key[3]) for key in CELLS if key[0] == 6)
-    most = best[0], score(18, "dlcl_pre")
-    says(RECIPE, "At 1e-3 DeepNorm has {:.2f} BLEU with 6 layers, the most, and DLCL {:.2f} with 18.".format(*most))
+
+
+def test_what_the_rate_does() -> None:
+    bits = score(6, "realformer", metric="valid_loss") - score(6, "pre_ln", 2e-3, "valid_loss")
+    fewer = score(6, "pre_ln", 2e-3) - score(6, "realformer")
+    says(PAGE, f"{fewer:.2f} BLEU less than Pre-LN with 6 layers, and {bits:.2f} bits more")
+    says(PAGE, f"At 2e-3 it has {score(6, 'realformer', 2e-3):.2f} BLEU with 6 layers.")
     stuck = CELLS[18, "realformer", 2e-3, 1]
     unigrams, loss = stuck["unigram_entropy"], stuck["curves"]["train"]["nll_loss"][-1]
     assert min(stuck["curves"]["valid"]["nll_loss"]) > unigrams
     says(PAGE, f"frequencies ({unigrams:.2f} bits)", f"loss falls to {loss:.2f} bits: dropout")
+
+
+def test_how_resi_dual_learns() -> None:
+    more = least_p("families")
+    says(PAGE, f"{-more['bleu']:.2f} BLEU less than ADMIN (p < 0.0001) and {more['valid_loss']:.2f} bits more.")
+
+
+def test_where_encoder_decoder_attention_looks() -> None:
     names = ("claims", "claims_rates", "claims_families", "claims_more", "claims_more_layers", "claims_further_layers")
     models = [model for name in names for model in record(f"debian_en_de/{name}")["trained"]]
     entropies = (f"{model['entropy']['encoder-decoder']:.2f}" for model in models)
     deep, fast, slow, six, pre_ln_6, admin, dual, deepnorm, dlcl, deep_slow, deepest, admin_18, dlcl_18 = entropies
-    says(
-        PAGE,
-        f"is {slow} bits at 1e-3",
-        f"and {fast} at 2e-3",
-        f"{admin_18} in ADMIN with 18",
-        f"has {deep} bits ({deep_slow} at 1e-3), ",
-    )
+    says(PAGE, f"is {slow} bits at 1e-3", f"and {fast} at 2e-3", f"{admin_18} in ADMIN with 18")
+    says(PAGE, f"has {deep} bits ({deep_slow} at 1e-3), ")
     says(PAGE, f"RealFormer with 6 layers {six}, Pre-LN with 6 {pre_ln_6}.", f"has {admin} bits in ADMIN and {dual} in")
     says(PAGE, f"has {deepnorm} bits in DeepNorm ({deepest} with 18 layers) and {dlcl} in DLCL ({dlcl_18} with 18)")
+
+
+def least_p(name: str) -> dict[str, float]:
+    """Return how much the one row of a record whose p is the least that can be is ahead of the baseline."""
+    (ahead,) = (row["delta"] for row in record(f"debian_en_de/{name}")["rows"] if row["p_is_bound"])
+    return ahead

@@ -26,7 +26,7 @@ def opened(folder: Path, name: str = "softmax") -> CometScorer:
     return CometScorer(model_files.find(str(tiny_comet.write(folder / name, name))))
 
 
-def refuse(folder: Path, message: str) -> None:
+def check_refused(folder: Path, message: str) -> None:
     with pytest.raises(UserError, match=message):
         CometScorer(model_files.find(str(folder)))
 
@@ -70,26 +70,26 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     folder = tiny_comet.write(tmp_path / "model", "softmax")
     checkpoint = folder / "checkpoints" / "model.ckpt"
     changed(folder, class_identifier="xcomet_metric")
-    refuse(folder, "class_identifier xcomet_metric is not one of regression_metric, unified_metr")
+    check_refused(folder, "class_identifier xcomet_metric is not one of regression_metric, unified_metr")
     changed(folder, class_identifier="unified_metric")
-    refuse(folder, r"model\.ckpt: .*size mismatch for estimator")
+    check_refused(folder, r"model\.ckpt: .*size mismatch for estimator")
     changed(folder, class_identifier="regression_metric")
     state = torch.load(checkpoint)
     del state["state_dict"]["layerwise_attention.gamma"]
     torch.save(state, checkpoint)
-    refuse(folder, r"lacks layerwise_attention\.gamma \(1 weights in all\); --comet: allowed")
+    check_refused(folder, r"lacks layerwise_attention\.gamma \(1 weights in all\); --comet: allowed")
     torch.save({"state_dict": state["state_dict"], "hyper_parameters": Path("/")}, checkpoint)
-    refuse(folder, r"refused to load .* it holds pathlib")
+    check_refused(folder, r"refused to load .* it holds pathlib")
     (folder / "hparams.yaml").write_text("a: [")
     state["hyper_parameters"] = {}
     torch.save(state, checkpoint)
-    refuse(folder, r"hparams\.yaml cannot be read")
+    check_refused(folder, r"hparams\.yaml cannot be read")
 
 
 def test_an_encoder_that_cannot_be_brought_is_one_line(tmp_path: Path) -> None:
     folder = tiny_comet.write(tmp_path / "model", "softmax")
     (folder / "encoder").rename(folder / "elsewhere")
-    refuse(folder, r"the tokenizer of xlm-roberta-large cannot be read .* or put them into .*enc")
+    check_refused(folder, r"the tokenizer of xlm-roberta-large cannot be read .* or put them into .*enc")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_settings_that_no_model_has_are_refused(settings: dict[str, object], mes
     state["hyper_parameters"] |= settings
     torch.save(state, checkpoint)
     changed(folder, **settings)
-    refuse(folder, message)
+    check_refused(folder, message)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_encoder_of_another_model_is_refused(settings: dict[str, object], mes
     folder = tiny_comet.write(tmp_path / "model", "softmax")
     config = folder / "encoder" / "config.json"
     config.write_text(json.dumps({**tiny_comet.ENCODER, **settings}))
-    refuse(folder, message)
+    check_refused(folder, message)
 
 
 def test_weights_that_give_no_number_are_refused(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_settings_choose_no_file_and_no_address(tmp_path: Path) -> None:
     for name in (str(encoder), "../elsewhere", "somebody/encoder"):
         state["hyper_parameters"]["pretrained_model"] = name
         torch.save(state, checkpoint)
-        refuse(folder, r"pretrained_model .* is not one of xlm-roberta-base.*may stand in .*encoder")
+        check_refused(folder, r"pretrained_model .* is not one of xlm-roberta-base.*may stand in .*encoder")
 
 
 def test_code_beside_an_encoder_is_not_run(tmp_path: Path) -> None:
@@ -157,5 +157,5 @@ def test_code_beside_an_encoder_is_not_run(tmp_path: Path) -> None:
     config = folder / "encoder" / "config.json"
     (folder / "encoder" / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     config.write_text(json.dumps({"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config"}}))
-    refuse(folder, r"the configuration and the tokenizer of .* cannot be read")
+    check_refused(folder, r"the configuration and the tokenizer of .* cannot be read")
     assert not (tmp_path / "ran").exists()
