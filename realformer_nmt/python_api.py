@@ -63,7 +63,7 @@ def analyse(*models: str | Path, **options: Any) -> Path:
 
 
 def run(corpus: str, **options: Any) -> Path:
-    """Go from a corpus' archives to the scores of a model; return its run.json."""
+    """Go from a corpus' archives to the scores of a model; return its run.json, or prepare.json of stage prepare."""
     from realformer_nmt.comparison.pipeline import scores  # late: the other commands do without it
 
     return scores(_run("run", corpus=corpus, **options))

@@ -11,9 +11,7 @@ from rich.console import Console
 from realformer_nmt.checkpoints.run_files import RECORD
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import locked
-from realformer_nmt.common.files.json_records import expected
 from realformer_nmt.common.stages import outputs
-from realformer_nmt.common.stages.stage import AGAIN
 from realformer_nmt.common.terminal import printable
 from realformer_nmt.comparison.compare_request import CompareRequest
 from realformer_nmt.comparison.comparison import Comparison
@@ -75,10 +73,9 @@ def write_report(
     from realformer_nmt.comparison.report import document  # which imports matplotlib
 
     grid, corpus, folder = comparison.grid, comparison.corpus, request.folder
-    with expected(folder / "cells", AGAIN):
-        record = gather.gather(grid, corpus, states, replace(request, report=False).command())
-        scored = measured_cell.scored_cells(states, grid.subsets[0])
-        rows = outside_rows.rows(outside, grid, corpus, scored, record.rows, comparison.gpus == 0)
+    record = gather.gather(grid, corpus, states, replace(request, report=False).command())
+    scored = measured_cell.scored_cells(states, grid.subsets[0])
+    rows = outside_rows.rows(outside, grid, corpus, scored, record.rows, comparison.gpus == 0)
     record = structs.replace(record, outside=rows)
     results_file.write(folder / document.RECORD, record)
     shown = too_short.restated(record)
@@ -159,7 +156,7 @@ def run_cell(request: CompareRequest, comparison: Comparison) -> int:
     """Run the cell that --cell names; it alone is locked, so that a comparison may run others meanwhile."""
     if comparison.corpus.missing(comparison.grid.shares):
         raise UserError("the corpus is not prepared: `compare` without --cell prepares it, and --plan shows how")
-    comparison.corpus.check_settings()
+    check_data(comparison)
     renew_changed(request, comparison.states())
     errors = launch(request, comparison, comparison.selected)
     check_no_errors(comparison.states(), errors)

@@ -156,5 +156,7 @@ def run_folder(request: RunRequest, protocol: Protocol) -> Path:
 
 
 def scores(request: RunRequest) -> Path:
-    """Return the record of the last stage, where all of them run."""
+    """Return the record of the last stage, where all of them run, or that of `prepare` alone."""
+    if request.stage == STAGES[0]:
+        return data(request) / NOTE
     return of_subset(run_folder(request, protocol_for(request)), "run", (request.subset or ("test",))[-1], ".json")

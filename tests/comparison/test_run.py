@@ -152,6 +152,11 @@ def test_what_cannot_be_trained_is_refused_before_the_corpus_is_prepared(
     assert not Path("runs").exists()
 
 
+def test_the_record_of_a_corpus_that_is_prepared_alone_is_returned(tmp_path: Path) -> None:
+    record = realformer_nmt.run("multi30k_en_de", folder=tmp_path, stage="prepare", dry_run=True)
+    assert record == tmp_path / "data" / "prepare.json"
+
+
 def test_a_manifest_changes_the_data_and_not_the_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mirror.toml").write_text('base = "wmt14_en_fr"\n')
     manifest = {"manifest": str(tmp_path / "mirror.toml")}

@@ -48,7 +48,7 @@ def cell(
     options = grid.options("train", named)
     without = tuple(name for name, value in options.items() if value is False and name in protocol.train)
     train = replace(train, without=without)
-    of_training = request.user_dir if request.user_dir and user_rows.needs(train) else None
+    of_training = request.user_dir if request.user_dir and user_rows.needs(train, corpus) else None
     average = average_request(train, protocol)
     return Cell(
         named.family,

@@ -3,6 +3,7 @@
 from fairseq.registry import REGISTRIES
 
 from realformer_nmt.checkpoints.files.allowed_components import PACKAGES, own_components
+from realformer_nmt.comparison.grid.corpus import CorpusChoice
 from realformer_nmt.corpora.subwords.subword_methods import METHODS
 from realformer_nmt.model.presets import FAMILIES, FAMILIES_BY_IDEA
 from realformer_nmt.protocols import fairseq_command
@@ -10,11 +11,12 @@ from realformer_nmt.protocols.train import TrainRequest
 from realformer_nmt.tasks import SHIPPED, TASKS
 
 
-def needs(train: TrainRequest) -> bool:
+def needs(train: TrainRequest, corpus: CorpusChoice) -> bool:
     """Tell whether a training names a row of a --user-dir."""
     prepared = fairseq_command.preparation(train)
     protocol = fairseq_command.load_protocol(train, prepared)
-    names = [train.arch, protocol.task, prepared.subwords, *protocol.train.values(), *train.flags]
+    subwords = corpus.prepare.subwords if corpus.prepare else prepared.subwords  # which is known before `prepare` runs
+    names = [train.arch, protocol.task, subwords, *protocol.train.values(), *train.flags]
     return not names_of_users().isdisjoint(map(str, names))
 
 

@@ -40,7 +40,7 @@ def read_run(path: Path) -> RunRecord | None:
     run = records.read(path, RunRecord, AGAIN)
     unknown = [name for name in run.scores if name not in METRICS]
     if unknown:
-        raise UserError(f"{path} has an unexpected format: scores has {unknown[0]!r}, which is no metric; {AGAIN}")
+        raise UserError(f"{path} has scores in {unknown[0]!r}, which is no metric: pass the --user-dir that adds it")
     return run
 
 

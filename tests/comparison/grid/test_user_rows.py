@@ -57,3 +57,15 @@ def test_subwords_of_the_user_are_a_row_of_the_folder(
         "realformer_nmt.protocols.fairseq_command.preparation", lambda _: TrainedCorpus("toy", "letters")
     )
     assert "pre_ln-1-s1" in with_folder(tmp_path, toy_corpus)
+
+
+def test_subwords_of_the_user_are_known_before_the_corpus_is_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {name: f"mine.letters:{name}" for name in ("learn", "encoder", "detokenise")}
+    monkeypatch.setitem(METHODS, "letters", SubwordMethod(**names))
+    (tmp_path / "own.toml").write_text('base = "multi30k_en_de"\n')
+    corpus = 'corpus = "own.toml"\n[prepare]\nsubwords = "letters"\n'
+    (tmp_path / "grid.toml").write_text(f'families = ["pre_ln"]\nlayers = ["1"]\nprotocol = "small"\n{corpus}')
+    (cell,) = cells_of(grids.load(tmp_path / "grid.toml"), tmp_path, user_dir=Path("mine"))
+    assert cell.train.request.user_dir == Path("mine")

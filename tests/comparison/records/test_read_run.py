@@ -20,5 +20,5 @@ def test_a_run_is_read_where_there_is_one(tmp_path: Path) -> None:
 
 def test_an_unknown_metric_is_refused_by_its_name(tmp_path: Path) -> None:
     json_records.write_sealed(tmp_path / "run.json", {**RUN, "scores": {"beauty": RUN["scores"]["bleu"]}})
-    with pytest.raises(UserError, match=r"run\.json has an unexpected format: scores has 'beauty', which is no metric"):
+    with pytest.raises(UserError, match=r"run\.json has scores in 'beauty', which is no metric: pass the --user-dir"):
         read_run(tmp_path / "run.json")
