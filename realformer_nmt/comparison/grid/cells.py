@@ -29,17 +29,10 @@ INTERVAL = 20  # updates between two points of a curve
 def cells(grid: Grid, corpus: CorpusChoice, request: CompareRequest, gpus: int) -> list[Cell]:
     """Return all cells of a grid; `gpus` is the number per cell."""
     differences = tuple(corpus.differences())
-    return [cell(grid, corpus, request, named, gpus, differences) for named in grid.cells()]
+    return [replace(cell(grid, corpus, request, named, gpus), corpus_differences=differences) for named in grid.cells()]
 
 
-def cell(
-    grid: Grid,
-    corpus: CorpusChoice,
-    request: CompareRequest,
-    named: Named,
-    gpus: int,
-    corpus_differences: tuple[str, ...],
-) -> Cell:
+def cell(grid: Grid, corpus: CorpusChoice, request: CompareRequest, named: Named, gpus: int) -> Cell:
     train = train_request(grid, corpus, request, named)
     # where `prepare` made nothing, training knows no corpus by name
     name = corpus.name if corpus.text.prepared else fairseq_command.preparation(train).name
@@ -69,7 +62,6 @@ def cell(
         point=named.point,
         task=grid.task,
         subset=grid.subsets[0],
-        corpus_differences=corpus_differences,
     )
 
 

@@ -65,23 +65,14 @@ def compared(
     text: OutsideText, system: System, place: ResultRow | None, grid: Grid, scored: Sequence[Cell]
 ) -> OutsideRow:
     """Return the row of a text beside the baseline's row at one place; of several seeds the largest p counts."""
-    means = {name: score.mean for name, score in place.scores.items()} if place else {}
-    delta = {name: s.score - means[name] for name, s in system.scores.items() if name in means}
-    p = largest_p(system, members(place.cells, scored), tested(grid.drawn), delta.get(grid.drawn)) if place else None
-    return OutsideRow(
-        name=system.name,
-        file=str(text.file),
-        sha256=sha256(text.file),
-        scores={
-            name: CellScore(score=s.score, interval=none_if_unset(s.interval)) for name, s in system.scores.items()
-        },
-        depth=place.depth if place else None,
-        layers=place.layers if place else [],
-        axes=place.axes if place else {},
-        delta=delta,
-        p=p,
-        p_is_bound=p is not None and p_values.is_bound(p, SAMPLES),
-    )
+    scores = {name: CellScore(score=s.score, interval=none_if_unset(s.interval)) for name, s in system.scores.items()}
+    row = OutsideRow(name=system.name, file=str(text.file), sha256=sha256(text.file), scores=scores)
+    if place is None:
+        return row
+    delta = {name: s.score - place.scores[name].mean for name, s in system.scores.items() if name in place.scores}
+    p = largest_p(system, members(place.cells, scored), tested(grid.drawn), delta.get(grid.drawn))
+    is_bound = p is not None and p_values.is_bound(p, SAMPLES)
+    return replace(row, depth=place.depth, layers=place.layers, axes=place.axes, delta=delta, p=p, p_is_bound=is_bound)
 
 
 def largest_p(system: System, baselines: Sequence[Cell], metric: str, of_means: float | None) -> float | None:

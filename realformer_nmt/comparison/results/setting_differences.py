@@ -15,30 +15,18 @@ PACKAGES = ("realformer_nmt", "commit", "torch", "fairseq", "fairseq-fixed")
 
 
 def settings(cells: Sequence[CellResult], along: Iterable[str] = ()) -> list[str]:
-    """Return one line per setting and value that most cells do not have, without the settings of the axes."""
-    expected = set(OF_CELL)
-    for axis in along:
-        expected.update(AXES[axis].recorded)
-    recorded = {cell.name: dict(flat(cell.settings)) for cell in cells if cell.settings}
-    names = dict.fromkeys(name for cell_settings in recorded.values() for name in cell_settings)
-    lines = []
-    for name in names:
-        last = name.rpartition(".")[2]
-        if last not in expected:
-            for group in groups(cells, last):
-                values = {cell: recorded[cell][name] for cell in group if name in recorded.get(cell, {})}
-                lines += differing(name, values)
-    return lines
+    """Return one line per setting and value that most cells do not have, without the settings of the axes.
 
-
-def groups(cells: Sequence[CellResult], name: str) -> list[list[str]]:
-    """Return the cells whose values are to agree: a family's choices within the family, all other settings anywhere."""
-    if name not in OF_FAMILY:
-        return [[cell.name for cell in cells]]
-    families: dict[str, list[str]] = {}
+    A family's choices are to agree within the family, all other settings anywhere."""
+    expected = {*OF_CELL, *(name for axis in along for name in AXES[axis].recorded)}
+    recorded: dict[str, dict[str, dict[str, Any]]] = {}  # by setting, family or "", and cell
     for cell in cells:
-        families.setdefault(cell.family, []).append(cell.name)
-    return list(families.values())
+        for name, value in flat(cell.settings):
+            last = name.rpartition(".")[2]
+            if last not in expected:
+                family = cell.family if last in OF_FAMILY else ""
+                recorded.setdefault(name, {}).setdefault(family, {})[cell.name] = value
+    return [line for name, groups in recorded.items() for values in groups.values() for line in differing(name, values)]
 
 
 def versions(cells: Sequence[CellResult]) -> list[str]:

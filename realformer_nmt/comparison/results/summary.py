@@ -58,42 +58,36 @@ def holm(p_values: Mapping[Tested, float | None]) -> dict[Tested, float]:
 def row(results: Sequence[CellResult], metric: str) -> ResultRow:
     """Build the row of the cells of one group, without its difference to the baseline."""
     states = [result.state for result in results]
+    done = [result for result in results if result.state == "done"]
     return ResultRow(
         family=results[0].family,
         layers=results[0].layers,
         depth=results[0].depth,
         axes=results[0].axes,
         cells=[result.name for result in results],
-        seeds=scored_seeds(results, metric),
+        seeds=scored_seeds(done, metric),
         failed=sum(map(states.count, MODEL_FAILED)),
         states=states,
-        scores=mean_scores(results),
+        scores=mean_scores(done),
         parameters=middle([result.parameters for result in results]),
         tokens_a_second=middle([result.tokens_a_second for result in results]),
-        hours=middle([result.hours for result in complete_trainings(results)]),
+        hours=middle([result.hours for result in done or results]),  # one that diverged may have ended early
     )
 
 
-def complete_trainings(results: Sequence[CellResult]) -> Sequence[CellResult]:
-    """Return the cells that are done, or all if none is: a training that diverged may have ended after minutes."""
-    return [result for result in results if result.state == "done"] or results
-
-
-def scored_seeds(results: Sequence[CellResult], metric: str) -> int:
-    """Return the number of cells that are done and have a score of a metric; if none has one, of any score.
+def scored_seeds(done: Sequence[CellResult], metric: str) -> int:
+    """Return the number of cells that have a score of a metric; if none has one, of any score.
 
     A model that predicts one number for all sentences has no correlation, and is not in the mean of the others."""
-    scores = [result.scores for result in results if result.state == "done"]
-    return sum(metric in of_cell for of_cell in scores) or sum(map(bool, scores))
+    return sum(metric in result.scores for result in done) or sum(bool(result.scores) for result in done)
 
 
-def mean_scores(results: Sequence[CellResult]) -> Means:
-    """Return the mean and the deviation of every metric over the cells that are done."""
+def mean_scores(done: Sequence[CellResult]) -> Means:
+    """Return the mean and the deviation of every metric over cells."""
     scores: dict[str, list[Number]] = {}
-    for result in results:
-        if result.state == "done":
-            for name, score in result.scores.items():
-                scores.setdefault(name, []).append(score.score)
+    for result in done:
+        for name, score in result.scores.items():
+            scores.setdefault(name, []).append(score.score)
     return {name: spread(values) for name, values in scores.items()}
 
 
@@ -121,23 +115,16 @@ def deltas(means: Means, baseline: Means) -> dict[str, Number]:
     return {name: score.mean - baseline[name].mean for name, score in means.items() if name in baseline}
 
 
-def largest_p(
-    candidates: Sequence[Cell], baselines: Sequence[Cell], metric: str, of_means: Number | None
-) -> float | None:
-    """Return the largest p over the seeds that both have, 1 if they do not all differ as the means do."""
-    by_seed = {cell.seed: cell for cell in baselines}
-    pairs = [(cell, by_seed[cell.seed]) for cell in candidates if cell.seed in by_seed]
-    differences = [
-        scoring_of(candidate.task).compare(candidate.scores, baseline.scores, metric, SAMPLES, SEED)
-        for candidate, baseline in pairs
-    ]
-    return corrections.largest_p([each for each in differences if each is not None], of_means)
-
-
 def p_of_rows(row: ResultRow, reference: ResultRow, scored: Sequence[Cell], metric: str) -> float | None:
-    """Return the largest p of the difference of two rows."""
+    """Return the largest p over the seeds that both rows have, 1 if they do not all differ as the means do."""
+    by_seed = {cell.seed: cell for cell in members(reference.cells, scored)}
+    differences = [
+        scoring_of(cell.task).compare(cell.scores, by_seed[cell.seed].scores, metric, SAMPLES, SEED)
+        for cell in members(row.cells, scored)
+        if cell.seed in by_seed
+    ]
     of_means = deltas(row.scores, reference.scores).get(metric)
-    return largest_p(members(row.cells, scored), members(reference.cells, scored), metric, of_means)
+    return corrections.largest_p([each for each in differences if each is not None], of_means)
 
 
 def mark_best(rows: Sequence[ResultRow], scored: Sequence[Cell], metric: str) -> list[ResultRow]:

@@ -210,7 +210,9 @@ def test_scores_of_two_models_have_no_p(tmp_path: Path) -> None:
     for cell, model in zip(cells, ("old", "new", "new", "new"), strict=True):
         score_by_comet(cell, model)
     base, mixed = cells[:2], cells[2:]
-    assert [summary.largest_p(mixed[n:][:1], base, "comet", None) is None for n in (0, 1)] == [True, False]
+    pairs = [[one, other] for one, other in zip(base, mixed, strict=True)]
+    tables = [summary.rows([described(cell) for cell in pair], pair, "comet", "base") for pair in pairs]
+    assert [table[1].p is None for table in tables] == [True, False]
     system = tested_system.read(mixed[0].scores)
     assert [outside_rows.largest_p(system, [cell], "comet", None) is None for cell in base] == [True, False]
 

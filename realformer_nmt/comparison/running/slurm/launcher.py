@@ -18,7 +18,6 @@ from realformer_nmt.comparison.running.local import ShowProgress
 from realformer_nmt.comparison.running.slurm import array_tasks, queue
 from realformer_nmt.comparison.running.slurm import options as slurm_options
 from realformer_nmt.comparison.running.slurm.array_tasks import ArrayTask
-from realformer_nmt.comparison.running.slurm.options import SlurmOptions
 from realformer_nmt.comparison.running.slurm.watch import Watch
 
 PATIENCE = 120.0  # seconds that cancelled jobs have to end: SLURM kills them after 30
@@ -87,7 +86,13 @@ def submit(folder: Path, request: CompareRequest, grid: Grid, cells: Sequence[Ce
     names = [cell.name for cell in cells]
     with completed(script) as stream:
         stream.write(options.script(command, names).encode())
-    job = queue.submit(slurm_options.argv(array_options(options, folder, names)), script)
+    sbatch = {
+        **options.sbatch,
+        "job-name": options.prefix + (names[0] if len(names) == 1 else folder.parent.name),
+        "array": f"0-{len(names) - 1}%{min(len(names), options.at_once)}",
+        "output": f"{str(folder).replace('%', '%%')}/%A_%a.out",
+    }
+    job = queue.submit(slurm_options.argv(sbatch), script)
     return array_tasks.record(folder, job, cells)
 
 
@@ -97,13 +102,3 @@ def copy_of(grid: Grid, folder: Path) -> Path:
     with completed(copy) as stream:
         stream.write(grid.written.encode())
     return copy
-
-
-def array_options(options: SlurmOptions, folder: Path, names: Sequence[str]) -> dict[str, str | int | float | bool]:
-    """Return the options of sbatch for an array."""
-    return {
-        **options.sbatch,
-        "job-name": options.prefix + (names[0] if len(names) == 1 else folder.parent.name),
-        "array": f"0-{len(names) - 1}%{min(len(names), options.at_once)}",
-        "output": f"{str(folder).replace('%', '%%')}/%A_%a.out",
-    }
