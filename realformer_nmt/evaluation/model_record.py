@@ -13,17 +13,14 @@ from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation.run_record import ModelRecord
 
 
-def describe(path: Path, translated: str) -> ModelRecord:
-    """Return the record of a model; `translated` is the sha256 of the checkpoint that translated."""
+def describe(path: Path) -> ModelRecord:
+    """Return the record of a model."""
     state = checkpoint_fields.load(path)
-    digest = sha256(path)
-    if translated != digest:
-        raise UserError(f"{path} has changed since the translation: translate again")
     description = {**asdict(architecture(path, state)), "updates": checkpoint_fields.updates(state)}
     return ModelRecord(
         **description,
         checkpoint=str(path),
-        sha256=digest,
+        sha256=sha256(path),
         epochs=checkpoint_fields.epochs(state),
         averaged=origins.sources(path, state),
         seed=checkpoint_fields.setting(state, "common", "seed"),

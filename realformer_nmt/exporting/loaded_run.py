@@ -55,7 +55,8 @@ class LoadedRun(NamedTuple):
     @property
     def folder(self) -> Path:
         """The run's folder: checkpoints lie in checkpoints/, and averages beside it."""
-        return self.path.parent.parent if self.path.parent.name == CHECKPOINTS else self.path.parent
+        folder = self.path.absolute().parent
+        return folder.parent if folder.name == CHECKPOINTS else folder
 
     @property
     def imported(self) -> Mapping[str, object]:

@@ -37,7 +37,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, limits: Limits, hosts: Collection[str]) -> None:
         self.app, self.limits = app, limits
-        self.hosts = list(dict.fromkeys(name.lower() for name in hosts))
+        self.hosts = list(dict.fromkeys(PORT.sub("", name).lower() for name in hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_guarded(message: Message) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from realformer_nmt.common.files.text_lines import sha256
 from realformer_nmt.evaluation import model_record
 
 
@@ -18,7 +17,7 @@ def test_a_stock_model_is_described_too(tmp_path: Path, seconds: object) -> None
     cfg = {"model": options, "common": {"seed": 5}}
     extra = {"previous_training_time": seconds, "val_loss": None}
     torch.save({"cfg": cfg, "model": model, "extra_state": extra}, tmp_path / "stock.pt")
-    record = model_record.describe(tmp_path / "stock.pt", sha256(tmp_path / "stock.pt"))
+    record = model_record.describe(tmp_path / "stock.pt")
     assert (record.arch, record.encoder_layers, record.parameters) == ("transformer", 2, 43)
     assert (record.wall_clock_hours, record.seed) == (0.5, 5)
     assert not torch.is_tensor(record.wall_clock_hours)

@@ -37,6 +37,14 @@ def section(card: str, name: str) -> str:
     return card.partition(f"## {name}\n\n")[2].partition("\n\n##")[0]
 
 
+def test_a_checkpoint_named_in_its_own_folder_is_of_its_run(
+    source: LoadedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    monkeypatch.chdir(tmp_path / "checkpoints")
+    assert source._replace(path=Path("checkpoint_last.pt")).folder == tmp_path
+
+
 def test_scores_are_those_of_this_checkpoint_with_their_signatures(source: LoadedRun) -> None:
     judge(source, sha256(source.path), protocol="small", training_seed=3, averaged=["a.pt", "b.pt"])
     card = model_card.of(source)

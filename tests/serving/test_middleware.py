@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pages.serving_client import Client, serving
 
+from realformer_nmt.serving.middleware import Guard
 from realformer_nmt.serving.serve import Limits
 
 BODY = b'{"texts": ["' + b"a" * 5_000 + b'"]}'
@@ -22,6 +23,10 @@ def client() -> Iterator[Client]:
 @pytest.mark.parametrize("host", ["LOCALHOST:1", "127.0.0.1:"])
 def test_its_own_names_are_answered(client: Client, host: str) -> None:
     assert client.get("/health", Host=host).status == 200
+
+
+def test_a_name_may_have_a_port() -> None:
+    assert Guard(lambda *_: None, Limits(), ["Example.org:8000", "[::1]"]).hosts == ["example.org", "[::1]"]
 
 
 @pytest.mark.parametrize("host", ["evil.example:80", "localhost.evil.example", "", "[::1"])

@@ -45,7 +45,7 @@ def run(request: EvaluateRequest) -> int:
     origin = stage.new_origin()
     task = checkpoint_fields.setting(checkpoint_fields.without_weights(request.checkpoint), "task", "_name")
     values, rows = measure(request, request.subset, task)
-    model = model_record.describe(request.checkpoint, origin.inputs["checkpoint"].sha256)
+    model = model_record.describe(request.checkpoint)
     record = RunRecord(
         corpus=request.data.resolve().name,
         subset=request.subset,
@@ -101,14 +101,14 @@ def with_rows(record: RunRecord, rows: MeasuredRows, task: str, file: Path) -> R
 
 
 def stage_of(request: EvaluateRequest) -> Stage:
-    inputs = files(request.data, request.subset) if safe_names.is_plain(request.subset) else {}
-    if not any(name.endswith((".idx", ".json")) for name in inputs):
-        raise UserError(
-            f"{request.data} holds no subset {request.subset}: give another --subset, or --data that has it"
-        )
+    inputs: dict[str, Path] = {}
+    for subset in (request.subset, *([validation_scores.SUBSET] if request.validate else [])):
+        found = files(request.data, subset) if safe_names.is_plain(subset) else {}
+        if not any(name.endswith((".idx", ".json")) for name in found):
+            raise UserError(f"{request.data} holds no subset {subset}: give --data that has it, or another --subset")
+        inputs |= found
     settings: dict[str, object] = {"subset": request.subset}
     if request.validate:
-        inputs |= files(request.data, validation_scores.SUBSET)
         settings["validate"] = True
     if request.mask_seed is not None:
         settings["mask_seed"] = request.mask_seed

@@ -12,7 +12,7 @@ from realformer_nmt.checkpoints.average_record import SourceCheckpoint
 from realformer_nmt.checkpoints.train_record import TrainRecord
 from realformer_nmt.common import extras
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.common.files import json_records, records
+from realformer_nmt.common.files import records
 from realformer_nmt.common.files.text_lines import read_lines, sha256
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.common.stages.provenance import files_by_name
@@ -76,11 +76,8 @@ def run(request: ScoreRequest) -> int:
         commit=commit(),
         made_from=origin,
     )
-    with json_records.expected(request.translation / RECORD, translation_record.WRITER):
-        table = score_table.table(translation, scores, figures)
-        record = with_summary(record, translation)
-    stage.write(record)
-    print(table)
+    stage.write(with_summary(record, translation))
+    print(score_table.table(translation, scores, figures))
     return 0
 
 
@@ -136,8 +133,11 @@ def unchanged_models(folder: Path, translation: TranslationRecord) -> list[Model
     for name, recorded in translation.files.items():
         if not (folder / name).is_file() or sha256(folder / name) != recorded:
             raise UserError(f"{folder / name} is not what {RECORD} describes: translate again")
-    checkpoints = zip(translation.checkpoints, translation.checkpoint_sha256, strict=True)
-    return [model_record.describe(Path(path), digest) for path, digest in checkpoints]
+    models = [model_record.describe(Path(path)) for path in translation.checkpoints]
+    for model, translated in zip(models, translation.checkpoint_sha256, strict=True):
+        if model.sha256 != translated:
+            raise UserError(f"{model.checkpoint} has changed since the translation: translate again")
+    return models
 
 
 def score(

@@ -11,7 +11,7 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.corpora.subwords.subword_methods import SOURCE_MODEL, TAGS, TARGET_MODEL
 from realformer_nmt.data_bins.vocabulary import SYMBOLS
-from realformer_nmt.exporting.importing.hub_folder import CONFIG, HubFolder
+from realformer_nmt.exporting.importing.hub_folder import CONFIG, HINT, HubFolder
 from realformer_nmt.exporting.importing.imported_run import ImportedModel
 from realformer_nmt.exporting.importing.marian_weights import (
     FIRST_POSITION,
@@ -32,6 +32,11 @@ def read(folder: HubFolder) -> ImportedModel:
     source = vocabulary(folder, "vocab.json", config.eos_token_id)
     separate = (folder.path / "target_vocab.json").is_file()
     target = vocabulary(folder, "target_vocab.json", config.eos_token_id) if separate else source
+    if config.decoder_start_token_id not in range(len(target)):
+        raise UserError(
+            f"{folder.path / CONFIG}: decoder_start_token_id is {config.decoder_start_token_id}; allowed is the number "
+            f"of a subword, 0 to {len(target) - 1}; {HINT}"
+        )
     weights = MarianWeights(folder, config).converted(source, target)
     limits = {side: len(weights[POSITIONS.format(side)]) - FIRST_POSITION for side in SIDES}
     tags = [word for word in source if word.startswith(">>") and word.endswith("<<")]

@@ -82,4 +82,4 @@ def read_languages(folder: Path, options: Options) -> list[str]:
 
 def listed(names: object) -> list[str]:
     items = re.split(r"[,\s]+", names) if isinstance(names, str) else names if isinstance(names, list) else []
-    return [item for item in items if isinstance(item, str) and item]
+    return list(dict.fromkeys(item for item in items if isinstance(item, str) and item))  # fairseq ignores repeats

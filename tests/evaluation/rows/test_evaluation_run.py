@@ -42,10 +42,13 @@ def test_inputs_are_the_subset_and_every_dictionary_also_behind_a_link(tmp_path:
     assert evaluation_run.stage_of(request(data)).inputs.keys() == {"checkpoint", *read}
 
 
-@pytest.mark.parametrize("subset", ["absent", "../test"])
-def test_a_subset_that_is_not_there_is_named(subset: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "subset"), [("--subset absent", "absent"), ("--subset ../test", "../test"), ("--validate", "valid")]
+)
+def test_a_subset_that_is_not_there_is_named(words: str, subset: str, tmp_path: Path) -> None:
+    (tmp_path / "test.idx").touch()
     with pytest.raises(UserError, match=f"holds no subset {subset}"):
-        evaluation_run.stage_of(request(tmp_path, "--subset", subset))
+        evaluation_run.stage_of(request(tmp_path, *words.split()))
 
 
 @pytest.mark.parametrize(("bits", "has"), [(900.0, True), (1500.0, False)])

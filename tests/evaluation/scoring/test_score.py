@@ -98,11 +98,3 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         request(folder).run()
     with pytest.raises(UserError, match="pass --reference FILE"):
         raw_texts.raw(translation_records.record(prepared=None, subset="test"), 1)
-
-
-def test_what_the_table_cannot_show_leaves_no_record(tmp_path: Path) -> None:
-    """The translation is of no model."""
-    folder = folder_of(tmp_path / "out", ["a"], ["a"])
-    with pytest.raises(UserError, match=r"translation\.json has an unexpected format"):
-        request(folder, "--bootstrap", "0").run()
-    assert not (folder / "run.json").exists()

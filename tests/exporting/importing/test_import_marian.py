@@ -219,6 +219,7 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "family": ({"model_type": "t5"}, "model_type t5 is not one of marian"),
     "activation": ({"activation_function": "mish"}, "activation_function mish is not one of silu, relu"),
     "end": ({"eos_token_id": 5}, "and </s> as eos_token_id in config.json, 5"),
+    "start": ({"decoder_start_token_id": 9999}, "decoder_start_token_id is 9999; allowed is the number of a subword"),
     "size": ({"encoder_ffn_dim": 32}, r"its encoder.layers.0.fc1.weight is \(64, 32\), the model's \(32, 32\)"),
     "layers": ({"decoder_layers": 3}, "lacks the weights decoder.layers.2.final_layer_norm.weight"),
     "type": ({"d_model": "32"}, "config.json has an unexpected format: Expected `int`"),
