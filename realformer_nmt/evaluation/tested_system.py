@@ -10,7 +10,6 @@ from realformer_nmt.common.files import records
 from realformer_nmt.common.files.safe_names import path_option
 from realformer_nmt.common.files.text_lines import read_recorded
 from realformer_nmt.evaluation.metrics import metric_table, metrics
-from realformer_nmt.evaluation.metrics.segment_mean import as_lines
 from realformer_nmt.evaluation.run_record import RunRecord, Score
 
 WRITER = "`realformer-nmt score` writes it"
@@ -30,7 +29,7 @@ class System:
     def lines(self, metric: str) -> list[str]:
         """Return what a metric is computed from: the hypotheses, or of a neural metric the scores of segments."""
         neural = metric_table.METRICS[metric].neural
-        return as_lines(self.segments(metric).segments or []) if neural else self.hypotheses
+        return list(map(repr, self.segments(metric).segments or [])) if neural else self.hypotheses
 
     def signature(self, metric: str) -> str | None:
         return self.scores[metric].signature if metric in self.scores else None

@@ -19,19 +19,15 @@ class Served(NamedTuple):
     family: str
     layers: tuple[int, int] | None  # of encoder and decoder
 
-    def ready(self) -> "Served":
-        """Load all that an answer needs, so that later changes on the disk change no answer."""
-        self.translator.translate(["a"], precision=self.precision)
-        return self
-
 
 def serve(request: ServeRequest) -> dict[str, Served]:
-    """Return the models by their names."""
+    """Return the models by their names, with all loaded that an answer needs: later changes on the disk change none."""
     models = {}
     for name, run in names(request.runs).items():
         translator = load_for(request, run, cpu=request.cpu)
+        translator.translate(["a"], precision=request.precision)
         choices = checkpoint_fields.options(checkpoint_fields.without_weights(translator.checkpoints[0]))
-        models[name] = Served(name, translator, request.precision, family(choices), layers(choices)).ready()
+        models[name] = Served(name, translator, request.precision, family(choices), layers(choices))
     return models
 
 

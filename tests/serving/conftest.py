@@ -26,7 +26,7 @@ def model(run: Path, toy_corpus: Path) -> Translator:
 
 @pytest.fixture(scope="module")
 def served(model: Translator) -> dict[str, Served]:
-    return {"tiny": Served("tiny", model, "fp32", "realformer", (2, 2)).ready()}
+    return {"tiny": Served("tiny", model, "fp32", "realformer", (2, 2))}
 
 
 @pytest.fixture(scope="module")

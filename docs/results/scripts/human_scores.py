@@ -24,7 +24,7 @@ from realformer_nmt.common.stages.versions import versions
 from realformer_nmt.evaluation.agreement import FITS
 from realformer_nmt.evaluation.exchanges import Exchanges
 from realformer_nmt.evaluation.metrics.metric_table import METRICS
-from realformer_nmt.evaluation.metrics.segment_mean import as_lines, mean_of
+from realformer_nmt.evaluation.metrics.segment_mean import mean_of
 from realformer_nmt.evaluation.p_values import ALPHA
 from realformer_nmt.evaluation.significance import scorer
 
@@ -145,7 +145,7 @@ def row(rated: RatedSet, name: str, people: np.ndarray) -> dict[str, object]:
 
 
 def rows(rated: RatedSet) -> Iterator[dict[str, object]]:
-    people = compare(mean_of({}), {system: as_lines(scores) for system, scores in rated.scores.items()}, rated)
+    people = compare(mean_of({}), {system: list(map(repr, scores)) for system, scores in rated.scores.items()}, rated)
     for name in ("chrf",) if rated.name in UNSPLIT else ("bleu", "chrf"):
         yield row(rated, name, people)
         print(rated.name, name, flush=True)

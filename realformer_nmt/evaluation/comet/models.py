@@ -14,7 +14,7 @@ from transformers import XLMRobertaConfig, XLMRobertaModel
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.requests.option_choice import choose
 from realformer_nmt.evaluation.comet.layers import POOLS, LayerMix, estimator
-from realformer_nmt.evaluation.comet.settings import CometSettings
+from realformer_nmt.evaluation.comet.settings import CometSettings, Layer
 
 Ids = list[int]
 SPARE = 4  # positions of the table that a single sentence does not use
@@ -32,10 +32,12 @@ class CometModel(nn.Module):
     """Base of the models: encoder, mix of layers, estimator."""
 
     vectors: ClassVar[int]  # that the estimator reads
+    layer_setting: ClassVar[str]  # that says which layer they are of
 
     def __init__(self, settings: CometSettings, config: XLMRobertaConfig) -> None:
         super().__init__()
         self.settings = settings
+        self.layer: Layer = getattr(settings, self.layer_setting)
         self.padding, self.end = cast(int, config.pad_token_id), cast(int, config.eos_token_id)
         self.longest = config.max_position_embeddings - SPARE  # tokens of a sentence, with the symbols around it
         self.encoder = nn.ModuleDict({"model": XLMRobertaModel(config, add_pooling_layer=False)})
@@ -47,10 +49,6 @@ class CometModel(nn.Module):
         size = self.vectors * config.hidden_size
         head = estimator(size, settings.hidden_sizes, settings.activations, settings.final_activation)
         self.estimator = nn.ModuleDict({"ff": head})
-
-    @property
-    def layer(self) -> int | str:
-        return self.settings.layer
 
     def embed(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return n x T x C numbers of n x T tokens: the mix of all layers, or one layer's."""
@@ -76,7 +74,7 @@ class RegressionMetric(CometModel):
     """score = f([m, r, m r, |m - r|, m s, |m - s|]) of the vectors of hypothesis, reference and source, each a mean
     over tokens (Rei et al. 2020, section 2.3)."""
 
-    vectors = 6
+    vectors, layer_setting = 6, "layer"
 
     def forward(self, segments: Sequence[Segment]) -> Tensor:
         mt, src, ref = (self.vector(sentences) for sentences in zip(*segments, strict=True))
@@ -92,16 +90,12 @@ class UnifiedMetric(CometModel):
     """score = f(v), v the first token of hypothesis and source, encoded as one sequence (Rei et al. 2022, CometKiwi);
     with references the mean of three scores: with the source, with the reference, with both."""
 
-    vectors = 1
+    vectors, layer_setting = 1, "sent_layer"
 
     def __init__(self, settings: CometSettings, config: XLMRobertaConfig) -> None:
         super().__init__(settings, config)
         if not self.sequences() or "mt" not in settings.input_segments:
             raise UserError("input_segments of a COMET model: allowed are mt, and src or ref or both")
-
-    @property
-    def layer(self) -> int | str:
-        return self.settings.sent_layer
 
     def forward(self, segments: Sequence[Segment]) -> Tensor:
         scores = []

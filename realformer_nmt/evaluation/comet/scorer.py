@@ -23,12 +23,11 @@ from realformer_nmt.evaluation.comet.models import MODELS, CometModel, Segment
 from realformer_nmt.evaluation.comet.settings import CometSettings
 from realformer_nmt.evaluation.metrics.metric_table import METRICS
 from realformer_nmt.evaluation.metrics.metrics import Lines, ScoredTexts, measure
-from realformer_nmt.evaluation.metrics.segment_mean import as_lines, mean_of
+from realformer_nmt.evaluation.metrics.segment_mean import mean_of
 from realformer_nmt.evaluation.run_record import Score
 
 BATCH, PRECISION, DIGITS = 16, "fp32", 6
 DEPTHS = ("encoder.model.encoder.layer.", "estimator.")  # a model without some of these weights computes another score
-ENCODERS = ("XLM-RoBERTa",)
 # of the hub, for a model's settings to choose among: they are no way to a file or to an address
 PRETRAINED = ("xlm-roberta-base", "xlm-roberta-large", "microsoft/infoxlm-base", "microsoft/infoxlm-large")
 HINT = f"--comet: {LAYOUT}"
@@ -40,7 +39,6 @@ class CometScorer:
     def __init__(self, files: ModelFiles, cpu: bool = False) -> None:
         weights, options = read(files)
         kind = choose(f"{files.hparams}: class_identifier", options.class_identifier, MODELS)
-        choose(f"{files.hparams}: encoder_model", options.encoder_model, dict.fromkeys(ENCODERS))
         config, self.tokenizer = encoder_files(files, options.pretrained_model)
         self.files = files
         self.model = with_weights(kind(options, config), weights, files.checkpoint)
@@ -77,7 +75,7 @@ def score(scorer: CometScorer, source: Lines, hypotheses: Lines, reference: Line
     segments = [round(100 * value, DIGITS) for value in scorer.segments(source, hypotheses, reference)]
     if not all(map(math.isfinite, segments)):
         raise UserError(f"{scorer.files.checkpoint} gives scores that are no numbers: it is damaged; {HINT}")
-    texts = ScoredTexts("raw text", as_lines(segments), reference)
+    texts = ScoredTexts("raw text", list(map(repr, segments)), reference)
     mean = measure(mean_of(scorer.about()), METRICS["comet"].label, texts, samples)
     return replace(mean, segments=segments, empty=sum(not line.strip() for line in hypotheses))
 

@@ -17,7 +17,6 @@ class CometSettings(Struct, frozen=True, kw_only=True):
     """Settings that inference needs, with the defaults of unbabel-comet 2.2.7."""
 
     class_identifier: str
-    encoder_model: str = "XLM-RoBERTa"
     pretrained_model: str = "xlm-roberta-large"
     layer: Layer = "mix"
     sent_layer: Layer = "mix"  # instead of `layer`, of a unified metric

@@ -48,7 +48,3 @@ def mean_of(about: Mapping[str, str]) -> SegmentMean:
     mean = build()
     mean.about = about
     return mean
-
-
-def as_lines(numbers: Sequence[float]) -> list[str]:
-    return [repr(number) for number in numbers]

@@ -1,10 +1,6 @@
 """Rows of a model of --task question_answering: how well it answers each question, by `answer` and `score-squad`."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
-
-from torch import Tensor
 
 from realformer_nmt.evaluation.rows import answering, score_squad
 from realformer_nmt.evaluation.rows.answer import AnswerRequest
@@ -20,9 +16,6 @@ class QuestionRows(MeasuredRows):
     """Rows of questions: exact match, F1, right answers in the file."""
 
     unit = "questions"
-
-    def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
-        """Ignore a batch of windows: a question has several."""
 
     def finish(self, request: EvaluateRequest) -> None:
         file = request.data / f"{request.subset}.json"

@@ -31,8 +31,7 @@ class MeasuredRows:
         self._targets: dict[int, bytes] = {}
 
     def add(self, sample: Mapping[str, Any], logits: Tensor) -> None:
-        """Add the rows of a batch."""
-        raise NotImplementedError
+        """Add the rows of a batch; a unit that several samples share, such as a question, is added by `finish`."""
 
     def finish(self, request: EvaluateRequest) -> None:
         """Add rows that need the whole request, after fairseq-validate."""

@@ -1,8 +1,7 @@
 """Test sets by name, which sacreBLEU downloads once to its cache, ~/.sacrebleu or $SACREBLEU, or in a file.
 
-A file is TSV or JSON lines, with document ids, as WMT has them since 2025, and is unpacked beside itself.
-FILE.en-de.en and FILE.en-de.de have a line per row, FILE.en-de.documents the id of each line's document. Breaks within
-a text become spaces, for commands and metrics here count lines.
+A file is TSV or JSON lines, as WMT has them since 2025, and is unpacked beside itself: FILE.en-de.en and FILE.en-de.de
+have a line per row. Breaks within a text become spaces, for commands and metrics here count lines.
 """
 
 import json
@@ -46,7 +45,7 @@ def is_file_name(name: str) -> bool:
 
 def find(name: str, languages: tuple[str, str]) -> TestSetFiles:
     if is_file_name(name):
-        return TestSetFiles(*unpack(Path(name), languages))
+        return unpack(Path(name), languages)
     pair = "-".join(languages)
     if name not in DATASETS:
         files = [f"FILE{ending}" for ending in READERS]
@@ -97,30 +96,26 @@ def json_lines(lines: Sequence[str]) -> Iterator[Row]:
 READERS: Mapping[str, Callable[[Sequence[str]], Iterator[Row]]] = {".tsv": tsv, ".jsonl": json_lines}
 
 
-def unpack(file: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
-    """Write source, reference and document ids of a language pair beside a file; return the paths of the first two.
+def unpack(file: Path, languages: tuple[str, str]) -> TestSetFiles:
+    """Write source and reference of a language pair beside a file; return their paths.
 
     If the file is gone, texts that were unpacked earlier are used.
     """
     pair = "-".join(languages)
-    source, reference, documents = (
-        file.with_name(f"{file.name}.{pair}.{ending}") for ending in (*languages, "documents")
-    )
-    if file.exists() or not (source.is_file() and reference.is_file()):
-        texts = zip((source, reference, documents), read_pair(file, languages), strict=True)
-        write_once({path: lines for path, lines in texts if lines}, file)
-    return source, reference
+    files = TestSetFiles(*(file.with_name(f"{file.name}.{pair}.{language}") for language in languages))
+    if file.exists() or not all(path.is_file() for path in files):
+        write_once(dict(zip(files, read_pair(file, languages), strict=True)), file)
+    return files
 
 
-def read_pair(file: Path, languages: tuple[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """Return source, reference and document ids of a language pair; no ids if no row has one."""
+def read_pair(file: Path, languages: tuple[str, str]) -> tuple[list[str], list[str]]:
+    """Return source and reference of a language pair."""
     try:
         all_rows = list(READERS[file.suffix](without_mark(read_lines(file))))
         rows = [row for row in all_rows if is_of_pair(row, languages)]
         if not rows:
             raise UserError(f"none of its {len(all_rows)} rows is of {'-'.join(languages)}: give a file that has some")
-        source, reference = column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
-        return source, reference, column(rows, DOCUMENTS) if any(text(row, DOCUMENTS) for row in rows) else []
+        return column(rows, (*SOURCES, languages[0])), column(rows, (*REFERENCES, languages[1]))
     except UserError as error:
         raise UserError(f"--test-set {file}: {error}") from error
 

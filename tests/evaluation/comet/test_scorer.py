@@ -97,7 +97,6 @@ def test_an_encoder_that_cannot_be_brought_is_one_line(tmp_path: Path) -> None:
     [
         ({"layer": 99}, r"layer 99 of a COMET model, whose encoder has 0 to 3; or `mix`"),
         ({"layer": "last"}, r"hparams\.yaml.*'last'"),
-        ({"encoder_model": "BERT"}, r"hparams\.yaml: encoder_model BERT is not one of XLM-RoBERTa"),
         ({"hidden_sizes": []}, r"hparams\.yaml.*length >= 1"),
         ({"input_segments": ["mt"]}, r"hparams\.yaml.*length >= 2"),
         ({"hidden_sizes": [-3]}, r"hparams\.yaml.*int.*>= 1"),

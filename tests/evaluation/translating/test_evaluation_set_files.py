@@ -12,13 +12,12 @@ from realformer_nmt.evaluation.translating import evaluation_sets
 PAIR = ("en", "de")
 
 
-def test_a_table_is_unpacked_with_its_documents(tmp_path: Path) -> None:
+def test_a_table_is_unpacked(tmp_path: Path) -> None:
     file = tmp_path / "set.tsv"
     file.write_text('doc_id\tsrc\tref\nnews1\tA "dog\tEin "Hund\nnews1\tNo.\tNein.\n')
     test_set = evaluation_sets.find(str(file), PAIR)
     assert (test_set.source, test_set.reference) == (tmp_path / "set.tsv.en-de.en", tmp_path / "set.tsv.en-de.de")
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (['A "dog', "No."], ['Ein "Hund', "Nein."])
-    assert read_lines(tmp_path / "set.tsv.en-de.documents") == ["news1", "news1"]
     assert evaluation_sets.find(str(file), PAIR) == test_set
     file.write_text("en\tde\nA\tB\n")
     with pytest.raises(
@@ -44,9 +43,7 @@ def test_json_lines_of_wmt_hold_many_pairs_and_translations(tmp_path: Path) -> N
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     test_set = evaluation_sets.find(str(file), PAIR)
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A. B.", "C"], ["A1. B1.", "D"])
-    assert read_lines(tmp_path / "wmt25.jsonl.en-de.documents") == ["en-de_DE_#_news_#_a", "b"]
     assert read_lines(evaluation_sets.find(str(file), ("en", "cs")).reference) == ["cs"]
-    assert read_lines(tmp_path / "wmt25.jsonl.en-cs.documents") == ["en-cs_CZ_#_news_#_a"]
     assert evaluation_sets.find(str(file), PAIR) == test_set
 
 
@@ -70,21 +67,6 @@ def test_an_empty_reference_and_an_empty_last_line_are_no_text(tmp_path: Path) -
     file.write_text('{"src": "A", "tgt_text": {"refA": null, "refB": "B"}}\n\n')
     test_set = evaluation_sets.find(str(file), PAIR)
     assert (read_lines(test_set.source), read_lines(test_set.reference)) == (["A"], ["B"])
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "documents"),
-    [
-        ("a.tsv", "doc_id\tsrc\tref\n\tA\tB\nn1\tA\tB\n", ["", "n1"]),
-        ("a.jsonl", '{"doc_id": 7, "src": "A", "ref": "B"}\n', ["7"]),
-    ],
-)
-def test_documents_may_be_numbered_and_the_first_without_an_id(
-    name: str, content: str, documents: list[str], tmp_path: Path
-) -> None:
-    (tmp_path / name).write_text(content)
-    evaluation_sets.find(str(tmp_path / name), PAIR)
-    assert read_lines(tmp_path / f"{name}.en-de.documents") == documents
 
 
 @pytest.mark.parametrize(
