@@ -22,6 +22,10 @@ SILENT = (
 )
 SAYINGS = (  # a pattern of "Kind: message", and what to say instead; {0} is the pattern's first group
     (r"MemoryError|OutOfMemoryError|DefaultCPUAllocator|out of memory|bad_alloc|Storage size calculation", MEMORY),
+    (
+        r"DataLoader worker .*(?:killed by signal|exited unexpectedly)",
+        "a process that reads the data was killed, perhaps for its memory: pass --num-workers 0, or leave more memory",
+    ),
     (r"Timed out waiting (\d+)000ms", SILENT),
     (r"Connection (?:closed by peer|reset)|[Gg]loo.*onnect|NCCL (?:error|communicator)", ELSEWHERE),
     (r"EADDRINUSE|[Aa]ddress already in use", "the port at which the ranks meet is taken: pass another"),
@@ -96,7 +100,9 @@ def innermost(error: BaseException) -> tuple[str, str]:
 def of_system(error: OSError) -> str:
     if error.errno == errno.EPIPE:
         return "the program that read the output has ended; write the output to a file, or read all of it"
-    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "a file"
+    if error.errno == errno.ENOMEM:
+        return MEMORY
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "the system"
     return one_line(f"{name or 'an empty file name'}: {error.strerror}; fix that and run this again")
 
 

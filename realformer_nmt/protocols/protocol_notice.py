@@ -13,7 +13,7 @@ def line(protocol: Protocol, family: str, corpus: str | None, layers: str) -> st
     other = next((each for each in protocols if each.task == protocol.task and family in each.families), None)
     if other is None:
         return f"{source}; no protocol here follows a paper on {family}"
-    names = ", ".join(differences(protocol, other))
+    names = ", ".join(differences(protocol, other)) or "nothing that is compared here"
     return f"{source}; for {family} there is --protocol {other.name} ({other.paper}), which differs in {names}"
 
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import runpy
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -64,6 +65,21 @@ def test_too_much_memory() -> None:
     with pytest.raises(RuntimeError) as met:
         torch.empty(2**60)
     assert "--max-tokens" in error_messages.message_of(met.value)
+    assert "--max-tokens" in error_messages.message_of(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
+
+
+class Killing(Breaking):
+    """Whose worker process is killed, as the system does that is out of memory."""
+
+    def __getitem__(self, index: int) -> int:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return index
+
+
+def test_a_worker_process_that_is_killed() -> None:
+    with pytest.raises(RuntimeError) as met:
+        list(torch.utils.data.DataLoader(Killing(UserError()), num_workers=1))
+    assert "perhaps for its memory: pass --num-workers 0" in error_messages.message_of(met.value)
 
 
 class OneText(FairseqDataset):

@@ -49,3 +49,6 @@ def test_a_changed_protocol_is_not_the_papers(tmp_path: Path) -> None:
     notice = protocol_notice.line(load(str(file)), "realformer", None, "6")
     assert notice.startswith("protocol mine (of no paper); for realformer there is --protocol realformer (He et al.")
     assert notice.endswith("which differs in epochs")
+    file.write_text('base = "realformer"\nprecision = "int8"\n')
+    notice = protocol_notice.line(load(str(file)), "realformer", None, "6")
+    assert notice.endswith("which differs in nothing that is compared here")

@@ -129,6 +129,14 @@ def test_a_training_that_fails_says_so(toy_corpus: Path, tmp_path: Path) -> None
     assert json.loads((tmp_path / "run/train.json").read_text())["complete"] is False
 
 
+def test_a_training_that_is_killed_names_the_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    monkeypatch.setattr(training_run, "runnable", lambda _: [sys.executable, "-c", code])
+    training = Training(Stage("train", tmp_path / "train.json", {}, {}), TrainRecord(), Machines(0), fresh=False)
+    with pytest.raises(UserError, match=r"^fairseq-train ended with SIGKILL$"):
+        training.run([])
+
+
 def test_a_training_that_trains_nothing_is_not_complete(toy_corpus: Path, tmp_path: Path, capsys: Any) -> None:
     """The first learning rate is no larger than --stop-min-lr, where fairseq-train ends with status 0."""
     words = ["train", *map(str, arguments(toy_corpus, tmp_path / "run")), "--stop-min-lr", "1e-7"]

@@ -46,7 +46,9 @@ def spec_of(each: "Field[Any]") -> Spec:
 
 
 def flag_of(each: "Field[Any]") -> str:
-    return spec_of(each).flag or f"--{each.name.replace('_', '-')}"
+    """Return an option's flag, or a positional argument's name."""
+    spec = spec_of(each)
+    return each.name if spec.positional else spec.flag or f"--{each.name.replace('_', '-')}"
 
 
 def check(each: "Field[Any]", value: Any, choices: Collection[Any] | None) -> None:

@@ -89,6 +89,7 @@ def check_criterion(cfg: DictConfig) -> None:
 def check_metric(cfg: DictConfig) -> None:
     """Check that BLEU is measured if it is to choose the best checkpoint: fairseq fails after the first epoch."""
     is_shipped = cfg.criterion._name in KNOWN["criterion"]  # one of the user's may log it
-    is_measured = getattr(cfg.task, "eval_bleu", True) or cfg.dataset.disable_validation or not is_shipped
+    of_task = getattr(cfg.task, "eval_bleu", cfg.task._name not in KNOWN["task"])
+    is_measured = of_task or cfg.dataset.disable_validation or not is_shipped
     if cfg.checkpoint.best_checkpoint_metric == "bleu" and not is_measured:
         raise OptionError("--best-checkpoint-metric bleu: no validation logs it; pass --eval-bleu, or another metric")

@@ -57,7 +57,8 @@ class Training:
         if status:
             command = "the same command without --fresh" if self.fresh else "the same command"
             advice = f"; rerun {command} to resume" if self._has_checkpoints() else ""
-            raise UserError(f"fairseq-train ended with status {status}, for the reason above{advice}")
+            end = f"status {status}, for the reason above" if status > 0 else signal.Signals(-status).name
+            raise UserError(f"fairseq-train ended with {end}{advice}")
         if not self._has_checkpoints():
             raise UserError(
                 "fairseq-train ended without a checkpoint, for the reason above: nothing was trained; change the flag "

@@ -137,6 +137,7 @@ def test_python_may_give_one_pair_for_several(swap: Any) -> None:
     ("options", "message"),
     [
         ({"dishes": (), "output": "pot"}, "the following arguments are required: dishes"),
+        ({"dishes": "", "output": "pot"}, "^dishes '' is empty: give a value"),
         ({"dishes": "soup", "output": None}, "the following arguments are required: --output"),
         ({"dishes": "soup", "output": "pot", "swap": "a"}, "--swap: expected 2 arguments"),
         ({"dishes": "soup", "output": "pot", "stir": "no"}, "unknown argument no"),

@@ -97,6 +97,8 @@ def test_bleu_that_is_not_measured_chooses_no_checkpoint() -> None:
     words = ("--cpu", "--max-epoch", 3, "--best-checkpoint-metric")
     with pytest.raises(OptionError, match=r"^--best-checkpoint-metric bleu: no validation logs it; pass --eval-bleu"):
         option_ranges.check_training(configured(*words, "bleu"))
+    with pytest.raises(OptionError, match="no validation logs it"):
+        option_ranges.check_metric(configured(*words, "bleu", "--task", "language_modeling"))
     for allowed in (("bleu", "--eval-bleu"), ("bleu", "--disable-validation"), ("ppl",)):
         option_ranges.check_training(configured(*words, *allowed))
 
