@@ -17,6 +17,8 @@ from typing import ClassVar, NamedTuple
 from realformer_nmt.common.extras import EXTRAS, pip_install
 from realformer_nmt.common.requests.option import option
 from realformer_nmt.common.requests.request import Request
+from realformer_nmt.common.user_dir import PACKAGE
+from realformer_nmt.common.version import VERSION
 
 INSTALL_ENGINE = "realformer-nmt install-engine"
 DISTRIBUTIONS = {"hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "PyYAML"}  # pip's names of modules
@@ -111,8 +113,7 @@ def examine_fairseq() -> Iterator[Component]:
         wrong, fix = explain(fairseq)
         yield Component("fairseq", "unusable", wrong, fix)
         return
-    problem, uninstall = two_engines() or (None, None)
-    yield Component("fairseq", f"{engine(fairseq)}, {Path(str(fairseq.__file__)).parent}", problem, uninstall)
+    yield engine(fairseq)
     extension = attempt("fairseq.data.data_utils_fast")
     if isinstance(extension, BaseException):
         wrong = f"fairseq has no working C++ extension data_utils_fast: {summary(extension)}"
@@ -136,38 +137,27 @@ def explain(error: BaseException) -> tuple[str, str]:
     return f"fairseq does not import: {summary(error)}", INSTALL_ENGINE
 
 
-def engine(fairseq: ModuleType) -> str:
-    unknown = f"fairseq {getattr(fairseq, '__version__', 'of unknown version')}, not installed by pip"
-    return next((f"{name} {version}" for name, version in installed_engines().items()), unknown)
-
-
-def installed_engines() -> dict[str, str]:
-    """Return the versions of the distributions of fairseq; those of others, which may be damaged, are not read."""
+def engine(fairseq: ModuleType) -> Component:
+    """Return fairseq's component; its two distributions mix their files where both are installed."""
     versions = {}
-    for name in ("fairseq-fixed", "fairseq"):
+    for name in ("fairseq-fixed", "fairseq"):  # those of other distributions may be damaged
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
-    return versions
-
-
-def two_engines() -> tuple[str, str] | None:
-    """Return the problem and the fix if both distributions of fairseq are installed, which mixes their files."""
-    if len(installed_engines()) > 1:
-        uninstall = f"{sys.executable} -m pip uninstall --yes fairseq fairseq-fixed"
-        return "fairseq and fairseq-fixed are installed over each other", f"{uninstall} && {INSTALL_ENGINE}"
-    return None
+    unknown = f"fairseq {getattr(fairseq, '__version__', 'of unknown version')}, not installed by pip"
+    value = next((f"{name} {version}" for name, version in versions.items()), unknown)
+    component = Component("fairseq", f"{value}, {Path(str(fairseq.__file__)).parent}")
+    if len(versions) < 2:
+        return component
+    fix = f"{sys.executable} -m pip uninstall --yes fairseq fairseq-fixed && {INSTALL_ENGINE}"
+    return component._replace(wrong="fairseq and fairseq-fixed are installed over each other", fix=fix)
 
 
 def examine_plugin() -> Component:
-    package = attempt("realformer_nmt")
     model = attempt("realformer_nmt.model.models.model")
-    if isinstance(package, BaseException) or isinstance(model, BaseException):
-        error = summary(model if isinstance(model, BaseException) else package)
-        command = f"{sys.executable} -c 'import fairseq, realformer_nmt.model.models.model'"
-        return Component(
-            "realformer_nmt", "broken", f"realformer_nmt does not import: {error}", f"{command} shows where"
-        )
-    return Component("realformer_nmt", f"{package.__version__}, {Path(str(package.__file__)).parent}")
+    if isinstance(model, BaseException):
+        fix = f"{sys.executable} -c 'import fairseq, realformer_nmt.model.models.model' shows where"
+        return Component("realformer_nmt", "broken", f"realformer_nmt does not import: {summary(model)}", fix)
+    return Component("realformer_nmt", f"{VERSION}, {PACKAGE}")
 
 
 def examine_gpu() -> Component:

@@ -21,7 +21,7 @@ class Tokeniser:
         self.moses = MosesTokenizer(language)
         self.aggressive = aggressive_hyphens
         self.lower, self.letters = frozenset(self.moses.IsLower), frozenset(self.moses.IsAlnum)
-        self.memory: dict[str | Case, str] = {}
+        self.word = functools.lru_cache(REMEMBERED)(self.tokens)
 
     def __call__(self, line: str) -> str:
         words = line.split()
@@ -30,8 +30,6 @@ class Tokeniser:
         text = " ".join(words)
         if "' '" in text or not text.isprintable():  # Moses' rules overlap there, or remove characters
             return self.tokenise_line(text)
-        if len(self.memory) > REMEMBERED:
-            self.memory.clear()
         return " ".join(map(self.word, self.cases(words)))
 
     def cases(self, words: list[str]) -> Iterable[str | Case]:
@@ -53,15 +51,8 @@ class Tokeniser:
             return "a"
         return "1" if letter in "0123456789" else PLAIN
 
-    def word(self, case: str | Case) -> str:
-        try:
-            return self.memory[case]
-        except KeyError:
-            before, word, after = case if isinstance(case, tuple) else (PLAIN, case, PLAIN)
-            self.memory[case] = tokens = self.tokens(before, word, after)
-            return tokens
-
-    def tokens(self, before: str, word: str, after: str) -> str:
+    def tokens(self, case: str | Case) -> str:
+        before, word, after = case if isinstance(case, tuple) else (PLAIN, case, PLAIN)
         if "MULTI" not in word:  # Moses writes dots as DOTMULTI in between
             stem, mark = word[:-1], word[-1]
             if self.letters.issuperset(word):

@@ -109,9 +109,6 @@ class Decoder(Side, FairseqIncrementalDecoder):
 
     def reorder_incremental_state_scripting(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
         """Reorder the state; fairseq's method visits every module at every step."""
-        self.reorder_incremental_state(incremental_state, new_order)
-
-    def reorder_incremental_state(self, incremental_state: dict[str, Decoding], new_order: Tensor) -> None:
         for decoding in incremental_state.values():
             decoding.reorder(new_order)
 

@@ -72,7 +72,8 @@ class ProjectedNLL(torch.autograd.Function):
         shares = _shares(smoothing, len(weight))
         d_features, d_weight = torch.empty_like(features), torch.empty_like(weight)  # N x C, V x C
         losses = features.new_zeros(2, dtype=wide(features))
-        for rows in chunks(len(features), len(weight), _logits_at_a_time(features)):
+        at_a_time = LAUNCH_CHUNK if features.device.type == "cpu" else GPU_CHUNK
+        for rows in chunks(len(features), len(weight), at_a_time):
             logits = product(features[rows], weight)  # n x V
             losses += _replace_by_gradient(logits, target[rows], shares, padding)
             torch.mm(logits, weight, out=d_features[rows])
@@ -133,10 +134,6 @@ def _differentiate(q: Tensor, target: Tensor, shares: Shares, d_losses: Tensor) 
 
 def wide(values: Tensor) -> torch.dtype:
     return torch.promote_types(values.dtype, torch.float32)
-
-
-def _logits_at_a_time(values: Tensor) -> int:
-    return LAUNCH_CHUNK if values.device.type == "cpu" else GPU_CHUNK
 
 
 def working_set(logits: Tensor) -> int:

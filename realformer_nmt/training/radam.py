@@ -109,8 +109,6 @@ class RAdam(torch.optim.Optimizer):
         for index, parameter in enumerate(parameters):
             if parameter.grad is None:
                 continue
-            if parameter.grad.is_sparse:
-                raise ValueError("RAdam takes no sparse gradients: build the embedding without sparse=True")
             state, wide = self.state[parameter], _wide(parameter.dtype)
             if not state:
                 state.update(step=0, **{name: torch.zeros_like(parameter, dtype=wide) for name in AVERAGES})

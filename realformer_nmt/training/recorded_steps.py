@@ -118,7 +118,8 @@ class RecordedSteps:
         except torch.cuda.OutOfMemoryError:
             self.steps = dict.fromkeys(self.steps)  # the recordings' memory is needed
             raise
-        self.gradients = gradients_of(training.model)
+        weights = training.model.parameters()
+        self.gradients = {weight: weight.grad for weight in weights if weight.grad is not None}
         return result
 
     def _recorded(self, training: ModelInTraining, batch: Batch) -> RecordedStep | None:
@@ -178,10 +179,6 @@ def copied(batch: Batch) -> Batch:
 def fill(recorded: Batch, batch: Batch) -> None:
     for old, new in zip(tensors(recorded), tensors(batch), strict=True):
         old.copy_(new, non_blocking=True)
-
-
-def gradients_of(model: nn.Module) -> dict[nn.Parameter, Tensor]:
-    return {weight: weight.grad for weight in model.parameters() if weight.grad is not None}
 
 
 @contextmanager

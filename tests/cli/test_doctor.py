@@ -7,6 +7,7 @@ import venv
 from pathlib import Path
 from types import SimpleNamespace
 
+import fairseq
 import pytest
 import torch
 from programs.program import realformer_nmt
@@ -91,9 +92,9 @@ def test_two_engines_over_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyP
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: fairseq\nVersion: 0.12.2\n")
     monkeypatch.syspath_prepend(tmp_path)
-    what, fix = doctor.two_engines() or ("", "")
+    _, _, what, fix = doctor.engine(fairseq)
     assert what == "fairseq and fairseq-fixed are installed over each other"
-    assert fix.endswith(f"-m pip uninstall --yes fairseq fairseq-fixed && {ENGINE}")
+    assert str(fix).endswith(f"-m pip uninstall --yes fairseq fairseq-fixed && {ENGINE}")
 
 
 def a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

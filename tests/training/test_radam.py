@@ -125,10 +125,3 @@ def test_impossible_betas_are_refused(betas: str, message: str) -> None:
         optim.build_optimizer(
             configured("--optimizer", "radam", "--lr", 0.01, "--adam-betas", betas).optimizer, parameters()
         )
-
-
-def test_sparse_gradients_are_refused() -> None:
-    parameter = torch.nn.Parameter(torch.zeros(4, 2))
-    parameter.grad = torch.ones(4, 2).to_sparse()
-    with pytest.raises(ValueError, match="no sparse gradients"):
-        RAdam([parameter]).step()

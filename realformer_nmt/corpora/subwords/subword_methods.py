@@ -3,7 +3,7 @@
 The functions are named as "module:attribute" and imported when they are called (subwords.py).
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -91,17 +91,11 @@ DEFAULT = next(iter(METHODS))  # of `prepare`
 OF_PAPERS = "moses_bpe"  # of the corpora whose figures the papers report
 
 
-class LearntMethods(Collection[str]):
+class LearntMethods:
     """The names of the methods that `prepare` offers, also of rows that a --user-dir adds later."""
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, method in METHODS.items() if method.learn)
-
-    def __contains__(self, name: object) -> bool:
-        return any(name == each for each in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 LEARNT = LearntMethods()

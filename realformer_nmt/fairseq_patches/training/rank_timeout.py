@@ -1,6 +1,5 @@
 """The time limit of ranks that wait for one another, as a rank may be stopped, or its machine lost."""
 
-import math
 import os
 from datetime import timedelta
 from typing import Any
@@ -11,24 +10,18 @@ from realformer_nmt.common.errors import UserError
 from realformer_nmt.fairseq_patches.patch import Original, replace
 
 VARIABLE = "REALFORMER_NMT_PATIENCE"
-DEFAULT = 900.0  # seconds: writing a large checkpoint takes less, and so does a rank's longer share of the validation
-SHORTEST = 1.0
-LONGEST = 30 * 86400.0
+DEFAULT = 900  # seconds: writing a large checkpoint takes less, and so does a rank's longer share of the validation
+SHORTEST, LONGEST = 1, 30 * 86400
 
 
-def seconds() -> float:
+def seconds() -> int:
     """Return the limit that the environment sets, or the default."""
     text = os.environ.get(VARIABLE, str(DEFAULT))
-    try:
-        limit = float(text)
-    except ValueError:
-        limit = math.nan
-    if not SHORTEST <= limit <= LONGEST:
+    if not text.isdecimal() or not SHORTEST <= int(text) <= LONGEST:
         raise UserError(
-            f"{VARIABLE}={text}: allowed are {SHORTEST:.0f} to {LONGEST:,.0f} seconds, such as {DEFAULT:.0f}; "
-            "or unset it"
+            f"{VARIABLE}={text}: allowed are {SHORTEST} to {LONGEST:,} seconds, such as {DEFAULT}; or unset it"
         )
-    return limit
+    return int(text)
 
 
 def limit_the_wait() -> None:
