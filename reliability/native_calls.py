@@ -10,7 +10,7 @@ from torch import Tensor
 from realformer_nmt.kernels.int8 import rounded
 from realformer_nmt.kernels.native.attend import attend
 from realformer_nmt.kernels.native.best import Search
-from realformer_nmt.kernels.native.library import in_large_pages, kernels
+from realformer_nmt.kernels.native.library import built, in_large_pages
 from realformer_nmt.kernels.native.masks import dropped, passed
 from realformer_nmt.kernels.native.product import NativeBf16, NativeFp32, NativeInt8
 from realformer_nmt.kernels.native.smoothing import replace_by_gradient
@@ -125,7 +125,7 @@ def int8_arguments(chance: Random) -> Arguments:
 
 def call_layer(kind: Callable[..., Any], *names: str) -> Callable[[Arguments], object]:
     def call(arguments: Arguments) -> object:
-        layer = kind(kernels(), *(arguments[name] for name in names))
+        layer = kind(built(), *(arguments[name] for name in names))
         layer.tiles = arguments["tiles"]
         return layer(arguments["x"])
 

@@ -1,6 +1,5 @@
 """Linear layers that multiply faster when a CPU decodes: a few rows at a time, always the same weights."""
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
@@ -53,12 +52,6 @@ class Products:
         if self.released:
             raise UserError(RELEASED)
         return type(self), self.layers  # forms are specific to this machine
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Products":
-        copied = type(self)(*copy.deepcopy(self.layers, memo))
-        if self.released:  # forms do not change
-            copied.forms, copied.released = self.forms, True
-        return copied
 
     def lay_out(self, precision: str = EXACT, **_kwargs: Any) -> None:
         weights = [layer.weight for layer in self.layers]

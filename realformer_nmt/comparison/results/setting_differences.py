@@ -19,7 +19,7 @@ def settings(cells: Sequence[CellResult], along: Iterable[str] = ()) -> list[str
 
     A family's choices are to agree within the family, all other settings anywhere."""
     expected = {*OF_CELL, *(name for axis in along for name in AXES[axis].recorded)}
-    recorded: dict[str, dict[str, dict[str, Any]]] = {}  # by setting, family or "", and cell
+    recorded: dict[str, dict[str, dict[str, object]]] = {}  # by setting, family or "", and cell
     for cell in cells:
         for name, value in flat(cell.settings):
             last = name.rpartition(".")[2]

@@ -103,10 +103,10 @@ def with_rows(record: RunRecord, rows: MeasuredRows, task: str, file: Path) -> R
 def stage_of(request: EvaluateRequest) -> Stage:
     inputs: dict[str, Path] = {}
     for subset in (request.subset, *([validation_scores.SUBSET] if request.validate else [])):
-        found = files(request.data, subset) if safe_names.is_plain(subset) else {}
-        if not any(name.endswith((".idx", ".json")) for name in found):
+        of_subset = files(request.data, subset) if safe_names.is_plain(subset) else {}
+        if not any(name.endswith((".idx", ".json")) for name in of_subset):
             raise UserError(f"{request.data} holds no subset {subset}: give --data that has it, or another --subset")
-        inputs |= found
+        inputs |= of_subset
     settings: dict[str, object] = {"subset": request.subset}
     if request.validate:
         settings["validate"] = True

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from realformer_nmt.kernels.native.library import kernels
+from realformer_nmt.kernels.native.library import built
 
 
 def attend(
@@ -31,7 +31,7 @@ def attend(
     """
     key, value = keys_values
     last_key, last_value = last or (None, None)
-    result = kernels().attend(
+    result = built().attend(
         query=_with_adjacent_numbers(query),
         key=key if last else _with_adjacent_numbers(key),
         value=value if last else _with_adjacent_numbers(value),

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from realformer_nmt.kernels.native.library import kernels
+from realformer_nmt.kernels.native.library import built
 
 
 class Search:
@@ -17,7 +17,7 @@ class Search:
 
     def add(self, logits: Tensor) -> None:
         """Add the logits of the next words, rows x words, in fp32 on the CPU."""
-        kernels().best(
+        built().best(
             logits=logits.contiguous(),
             values=self.values,
             words=self.words,

@@ -21,8 +21,8 @@ def instructions() -> frozenset[str]:
 
 
 @functools.cache
-def built() -> Any | None:
-    """Return the module of kernels, if it is built."""
+def built() -> Any:
+    """Return the module of kernels; None if it is not built."""
     try:
         module = importlib.import_module("realformer_nmt.kernels.native._kernels")
     except ImportError:
@@ -47,17 +47,9 @@ def readable(x: Tensor) -> bool:
     return x.is_cpu and type(x) is Tensor and x.layout is torch.strided and not x.is_neg()
 
 
-def kernels() -> Any:
-    """Return the module, or raise if there is none for this processor."""
-    module = built()
-    if module is None or not module.able:
-        raise RuntimeError(f"there are no kernels to call: {state()}")
-    return module
-
-
 def in_large_pages(room: Tensor) -> Tensor:
     """Put a tensor that is still empty in larger pages of memory, for reading at random, and return it."""
-    kernels().enlarge(room=room)
+    built().enlarge(room=room)
     return room
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from realformer_nmt.kernels.native.library import kernels
+from realformer_nmt.kernels.native.library import built
 
 A_WORD = 16  # bits
 
@@ -20,7 +20,7 @@ def passed(gradient: Tensor, bits: Tensor, scale: float) -> Tensor:
 
 
 def _call(x: Tensor, random: Tensor | None, bits: Tensor, least: int, scale: float, relu: bool) -> Tensor:
-    y: Tensor = kernels().dropout(
+    y: Tensor = built().dropout(
         random=random,
         x=x.contiguous(),
         kept=bits,

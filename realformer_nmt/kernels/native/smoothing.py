@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from realformer_nmt.kernels.native.library import kernels
+from realformer_nmt.kernels.native.library import built
 
 
 def replace_by_gradient(logits: Tensor, target: Tensor, peak: float, uniform: float, padding: int) -> Tensor:
@@ -15,7 +15,7 @@ def replace_by_gradient(logits: Tensor, target: Tensor, peak: float, uniform: fl
     target   rows, int64: the right word of each row; if it is `padding`, both losses and the gradient are 0
     """
     losses = logits.new_empty(2, len(logits), dtype=torch.float32)
-    kernels().smoothed_loss(
+    built().smoothed_loss(
         logits=logits,
         target=target.contiguous(),
         losses=losses,

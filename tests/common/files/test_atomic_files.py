@@ -3,12 +3,11 @@ import fcntl
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from programs.program import REPOSITORY
+from programs.processes import started
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.atomic_files import completed, completed_folder, open_no_link
@@ -36,15 +35,8 @@ with completed_folder(Path(sys.argv[1])) as folder:
 
 def writer(program: str, place: Path, text: str) -> "subprocess.Popen[str]":
     """Return a process that has written, and waits for a line before it ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, str(place), text],
-        env={"PYTHONPATH": str(REPOSITORY)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "written\n"
+    process, line = started("-c", program, place, text)
+    assert line == "written\n"
     return process
 
 

@@ -3,13 +3,11 @@
 import fcntl
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from programs.program import REPOSITORY
+from programs.processes import started
 
 from realformer_nmt.common.errors import UserError
 from realformer_nmt.common.files.folder_lock import is_locked, locked
@@ -31,15 +29,7 @@ with locked(Path(sys.argv[1]), "bakes"):
 def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_path: Path) -> None:
     file = tmp_path / "folder" / ".lock"
     assert not is_locked(file)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(file)],
-        env={"PYTHONPATH": str(REPOSITORY)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert holder.stdout
-    child = int(holder.stdout.readline())
+    holder, child = started("-c", HOLD, file)
     assert is_locked(file)
     with (
         pytest.raises(UserError, match="folder: another process bakes it; wait, or end that process"),
@@ -49,7 +39,7 @@ def test_another_process_is_refused_until_the_holder_ends_however_it_ends(tmp_pa
     holder.send_signal(signal.SIGKILL)
     holder.wait(timeout=60)
     with locked(file, "bakes"):  # which the child has not inherited
-        os.kill(child, signal.SIGKILL)
+        os.kill(int(child), signal.SIGKILL)
 
 
 def test_who_asks_for_a_lock_writes_nothing_and_keeps_nobody_from_it(

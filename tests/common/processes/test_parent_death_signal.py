@@ -1,11 +1,9 @@
 """A child that is asked to die with its parent does, even where the parent is killed before the child asks for it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from programs.program import REPOSITORY
+from programs.processes import started
 from programs.stopped import go_on_and_end, wait_until_stopped
 
 SUBPROCESS = """
@@ -37,16 +35,8 @@ if __name__ == "__main__":
 def test_a_killed_parent_leaves_no_child(source: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(source)
-    parent = subprocess.Popen(
-        [sys.executable, script],
-        env={"PYTHONPATH": str(REPOSITORY)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert parent.stdout
-    child = int(parent.stdout.readline())
-    wait_until_stopped(child)
+    parent, child = started(script)
+    wait_until_stopped(int(child))
     parent.kill()
     parent.wait(timeout=60)
-    go_on_and_end(child)
+    go_on_and_end(int(child))

@@ -1,10 +1,22 @@
 """Commands of fairseq's, run in a folder of their own, and their two outputs as one."""
 
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from programs import commands
+from programs.program import REPOSITORY
+
+
+def started(*words: object) -> tuple["subprocess.Popen[str]", str]:
+    """Start a program of Python's, and return it with its first line; another line ends its wait."""
+    environment, pipe = {"PYTHONPATH": str(REPOSITORY)}, subprocess.PIPE
+    command = [sys.executable, *map(str, words)]
+    process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+    assert process.stdout
+    return process, process.stdout.readline()
 
 
 class Outcome(NamedTuple):

@@ -1,6 +1,7 @@
 """Kinds of heads against their formulas over three layers, and checkpoints of when they were topologies."""
 
 import math
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -24,7 +25,7 @@ from torch import Tensor
 
 from realformer_nmt.checkpoints.files.checkpoint_fields import choices
 from realformer_nmt.common.errors import OptionError
-from realformer_nmt.model.attention.attention import Attention, SelfAttention
+from realformer_nmt.model.attention.attention import Attended, Attention, SelfAttention
 from realformer_nmt.model.attention.carry import Carried
 from realformer_nmt.model.part_names import as_recorded
 from realformer_nmt.serving import served_models
@@ -38,24 +39,28 @@ def talked(weight: Tensor, parts: Tensor) -> Tensor:
     return torch.stack(rows, 1)
 
 
+def layers_with_scores(chain: str, carry: str, kind: str) -> Iterator[tuple[Attention, Tensor, Tensor, Attended]]:
+    """Yield each layer, what it attends to, the scores before its heads see each other, and its own answer."""
+    mask, x, memory = MASKS[CHAINS[chain][1]], *torch.randn(2, 2, 5, HEADS * D)
+    carried: Carried = ()
+    total = torch.zeros(())
+    for depth, layer in enumerate(attentions(chain, carry, kind), 1):
+        seen = x if CHAINS[chain][0] is SelfAttention else memory
+        scores = raw_scores(layer, x, seen)
+        total = total + scores
+        attended = layer(x, seen, mask, carried)
+        yield layer, seen, total / depth if carry == "mean" else scores, attended
+        x, carried = attended.output * 0.1, attended.carried
+
+
 @pytest.mark.parametrize("carry", ["none", "mean"])
 @pytest.mark.parametrize("chain", CHAINS)
 def test_heads_talk_before_and_after_the_softmax(chain: str, carry: str) -> None:
-    kind, mask = CHAINS[chain][0], MASKS[CHAINS[chain][1]]
-    x, memory = torch.randn(2, 2, 5, HEADS * D)
-    carried: Carried = ()
-    total = torch.zeros(())
-    for depth, layer in enumerate(attentions(chain, carry, "talking"), 1):
-        seen = x if kind is SelfAttention else memory
-        scores = raw_scores(layer, x, seen)
-        total = total + scores
-        mixing = layer.head_mixing
-        logits = talked(mixing.logit_weight, total / depth if carry == "mean" else scores)
-        weights = talked(mixing.probability_weight, softmax(logits, mask))
-        attended = layer(x, seen, mask, carried)
+    for layer, seen, scores, attended in layers_with_scores(chain, carry, "talking"):
+        shares = softmax(talked(layer.head_mixing.logit_weight, scores), MASKS[CHAINS[chain][1]])
+        weights = talked(layer.head_mixing.probability_weight, shares)
         torch.testing.assert_close(attended.output, output(layer, values(layer, weights, seen)), rtol=1e-4, atol=1e-4)
-        torch.testing.assert_close(attended.probabilities, softmax(logits, mask), rtol=1e-4, atol=1e-5)
-        x, carried = attended.output * 0.1, attended.carried
+        torch.testing.assert_close(attended.probabilities, shares, rtol=1e-4, atol=1e-5)
 
 
 def test_talking_heads_start_as_plain_ones() -> None:
@@ -80,15 +85,8 @@ def test_kernels_that_hide_the_softmax_leave_mixed_heads_alone() -> None:
 @pytest.mark.parametrize("carry", ["none", "mean"])
 @pytest.mark.parametrize("chain", CHAINS)
 def test_a_pair_of_differential_heads_is_one_of_twice_the_width(chain: str, carry: str) -> None:
-    kind, mask = CHAINS[chain][0], MASKS[CHAINS[chain][1]]
-    x, memory = torch.randn(2, 2, 5, HEADS * D)
-    carried: Carried = ()
-    total = torch.zeros(())
-    for depth, layer in enumerate(attentions(chain, carry, "differential"), 1):
-        seen = x if kind is SelfAttention else memory
-        scores = raw_scores(layer, x, seen)
-        total = total + scores
-        shares = softmax(total / depth if carry == "mean" else scores, mask)
+    for depth, (layer, seen, scores, attended) in enumerate(layers_with_scores(chain, carry, "differential"), 1):
+        shares = softmax(scores, MASKS[CHAINS[chain][1]])
         start = 0.8 - 0.6 * math.exp(-0.3 * (depth - 1))
         q1, k1, q2, k2 = layer.head_mixing.vectors
         t = torch.exp((q1 * k1).sum()) - torch.exp((q2 * k2).sum()) + start
@@ -98,9 +96,7 @@ def test_a_pair_of_differential_heads_is_one_of_twice_the_width(chain: str, carr
             head = (shares[:, 2 * pair] - t * shares[:, 2 * pair + 1]) @ both
             rms = (head.square().mean(-1, keepdim=True) + 1e-5).sqrt()
             outputs.append((1 - start) * head / rms * layer.head_mixing.gain)
-        attended = layer(x, seen, mask, carried)
         torch.testing.assert_close(attended.output, project(layer, "out_proj", torch.cat(outputs, -1)))
-        x, carried = attended.output * 0.1, attended.carried
 
 
 def test_differential_heads_start_as_their_code_does() -> None:

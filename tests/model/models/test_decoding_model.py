@@ -5,11 +5,10 @@ import pickle
 
 import pytest
 import torch
-from tiny_models.tiny import PAD, SOURCE, build, dictionary
+from tiny_models.tiny import PAD, build
 from torch import Tensor
 
 from realformer_nmt.common.errors import UserError
-from realformer_nmt.fairseq_patches.decoding.shortlist import ShortlistGenerator
 from realformer_nmt.kernels.precision import supported
 from realformer_nmt.model.models.model import TranslationModel
 
@@ -21,12 +20,6 @@ def rounded() -> TranslationModel:
     model = build().eval()
     model.make_generation_fast_(precision="int8", need_attn=False)
     return model
-
-
-def translations(model: TranslationModel) -> list[list[int]]:
-    sample = {"net_input": {"src_tokens": SOURCE, "src_lengths": SOURCE.ne(PAD).sum(1)}}
-    hypotheses = ShortlistGenerator([model], dictionary(), beam_size=2, max_len_b=6).generate([model], sample)
-    return [beam["tokens"].tolist() for beams in hypotheses for beam in beams]
 
 
 @needs_int8
@@ -44,15 +37,6 @@ def test_embeddings_are_those_in_fp16() -> None:
     embedding: Tensor = model.encoder.embed_tokens(words)
     assert torch.equal(embedding, exact.encoder.embed_tokens(words).half().float())
     assert embedding.dtype == torch.float32
-
-
-@needs_int8
-def test_a_copy_translates_as_the_model_does() -> None:
-    model = rounded()
-    expected = translations(model)
-    other = copy.deepcopy(model)
-    del model
-    assert translations(other) == expected
 
 
 @needs_int8
