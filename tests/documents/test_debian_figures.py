@@ -2,14 +2,15 @@
 
 import statistics
 
-from figures.pages import record, row, says, table
+from figures.pages import RESULTS, record, row, says, table
 
 PAGE, RECIPE = "docs/results/debian_en_de/README.md", "recipes/debian_en_de/README.md"
-DEEP = ("admin", "deepnorm", "dlcl_pre", "pre_ln", "realformer")  # families that were trained with 18 layers
+FAMILIES = ("admin", "deepnorm", "dlcl_pre", "pre_ln", "realformer", "resi_dual")
+FASTER = ("deepnorm", "dlcl_pre", "pre_ln", "realformer")  # families that were trained at 2e-3, too
 CELLS = {
     (int(cell["depth"]), cell["family"], cell["axes"]["lr"], cell["seed"]): cell
-    for name in ("epoch", "rates", "families", "more", "more_seeds", "more_layers", "further_layers")
-    for cell in record(f"debian_en_de/{name}")["cells"]
+    for file in (RESULTS / "debian_en_de").glob("[!c]*.json")  # claims*.json are of `analyse`
+    for cell in record(f"debian_en_de/{file.stem}")["cells"]
 }
 
 
@@ -17,31 +18,50 @@ def score(layers: int, family: str, rate: float = 1e-3, metric: str = "bleu", se
     return round(CELLS[layers, family, rate, seed]["scores"][metric]["score"], 2)
 
 
-def test_both_tables() -> None:
+def test_the_tables() -> None:
     trained, losses = [], []
     for (layers, family, rate, seed), cell in sorted(CELLS.items()):
         names = f"`{family}`", layers, f"{rate:.0e}".replace("e-0", "e-"), seed
         scores = [f"{score(layers, family, rate, metric, seed):.2f}" for metric in ("bleu", "valid_loss")]
         trained.append(row(*names, *scores, f"{cell['tokens_a_second']:,.0f}", f"{cell['hours']:.1f}"))
         losses.append(row(*names, *(f"{loss:.2f}" for loss in cell["curves"]["valid"]["nll_loss"])))
+    columns = [(rate, name) for name in ("valid_loss", "bleu") for rate in (1e-3, 2e-3)]
+    rates = [row(f"`{family}`", *(f"{score(6, family, *at):.2f}" for at in columns)) for family in FASTER]
     assert table(PAGE) == trained
+    assert table(PAGE, "| family | bits at 1e-3") == rates
     assert table(PAGE, "| family | layers | rate | seed | 1,000") == losses
 
 
 def test_what_depth_does() -> None:
-    depths = {family: f"from {score(6, family):.2f} BLEU to {score(18, family):.2f}" for family in DEEP}
+    depths = {family: f"from {score(6, family):.2f} BLEU to {score(18, family):.2f}" for family in FAMILIES}
     for family, name in (("dlcl_pre", "DLCL goes"), ("deepnorm", "DeepNorm")):
         bits = (score(depth, family, metric="valid_loss") for depth in (6, 18))
         says(PAGE, f"{name} {depths[family]} and from {{:.2f}} bits to {{:.2f}},".format(*bits))
-    says(PAGE, f"Pre-LN {depths['pre_ln']}, RealFormer {depths['realformer']}, ADMIN {depths['admin']}.")
+    says(PAGE, f"Pre-LN {depths['pre_ln']}, RealFormer {depths['realformer']}, ADMIN {depths['admin']}, ResiDual")
+    says(PAGE, f"ResiDual {depths['resi_dual']}.")
     pre_ln = [score(depth, "pre_ln", 2e-3) for depth in (6, 18)]
-    says(RECIPE, "At 2e-3 Pre-LN has {:.2f} BLEU with 6 layers and {:.2f} with 18.".format(*pre_ln))
+    says(RECIPE, "Pre-LN has {:.2f} at 2e-3 with 6 layers and {:.2f} with 18.".format(*pre_ln))
+
+
+def test_what_the_rate_does_beside_depth() -> None:
+    assert score(6, "deepnorm", 2e-3) == max(score(*key[:3], seed=key[3]) for key in CELLS if key[0] == 6)
+    bits = score(6, "deepnorm", 2e-3, "valid_loss")
+    says(PAGE, f"With 6 layers at 2e-3 DeepNorm has {score(6, 'deepnorm', 2e-3):.2f} BLEU and {bits:.2f} bits")
+    (rate, depth), (rate_of_dlcl, depth_of_dlcl) = (
+        (score(6, family, 2e-3) - score(6, family), score(18, family) - score(6, family))
+        for family in ("deepnorm", "dlcl_pre")
+    )
+    says(PAGE, f"{rate:.2f} BLEU more than at 1e-3, where 18 layers give it {depth:.2f} more.")
+    (p,) = (row["p"] for row in record("debian_en_de/further_rates")["rows"] if row["family"] == "dlcl_pre")
+    says(PAGE, f"DLCL gains {rate_of_dlcl:.2f} by the rate and {depth_of_dlcl:.2f} by depth.")
+    says(PAGE, f"It has {score(6, 'dlcl_pre', 2e-3):.2f} BLEU with 6 layers at 2e-3 (p {p:.1g} between the two)")
+    says(RECIPE, f"with 6 layers DeepNorm has {score(6, 'deepnorm', 2e-3):.2f} at 2e-3.")
 
 
 def test_which_family_leads() -> None:
     best, deepest = score(6, "deepnorm"), score(18, "dlcl_pre")
-    assert best == max(score(*key[:3], seed=key[3]) for key in CELLS if key[0] == 6)
-    assert deepest == max(score(18, family) for family in DEEP)
+    assert best == max(score(6, family) for family in FAMILIES)
+    assert deepest == max(score(18, family) for family in FAMILIES)
     says(PAGE, f"With 6 DeepNorm has {best:.2f} BLEU and {score(6, 'deepnorm', metric='valid_loss'):.2f} bits, DLCL")
     (p,) = (row["p"] for row in record("debian_en_de/more")["rows"] if row["p"])
     losing = score(6, "dlcl_pre"), score(6, "dlcl_pre", metric="valid_loss"), p
@@ -49,7 +69,7 @@ def test_which_family_leads() -> None:
     more = deepest - score(18, "deepnorm"), least_p("further_layers")["bleu"]
     says(PAGE, "DLCL has {:.2f} BLEU more than DeepNorm, without a p, and {:.2f} more".format(*more))
     says(PAGE, "more than ADMIN (p < 0.0001)")
-    says(RECIPE, f"At 1e-3 DeepNorm has {best:.2f} BLEU with 6 layers, the most, and DLCL {deepest:.2f} with 18.")
+    says(RECIPE, f"At 1e-3 DeepNorm has {best:.2f} BLEU with 6 layers, the most, and DLCL {deepest:.2f} with 18;")
 
 
 def test_what_seeds_do() -> None:
@@ -70,21 +90,20 @@ def test_what_the_rate_does() -> None:
     unigrams, loss = stuck["unigram_entropy"], stuck["curves"]["train"]["nll_loss"][-1]
     assert min(stuck["curves"]["valid"]["nll_loss"]) > unigrams
     says(PAGE, f"frequencies ({unigrams:.2f} bits)", f"loss falls to {loss:.2f} bits: dropout")
-
-
-def test_how_resi_dual_learns() -> None:
     more = least_p("families")
     says(PAGE, f"{-more['bleu']:.2f} BLEU less than ADMIN (p < 0.0001) and {more['valid_loss']:.2f} bits more.")
 
 
 def test_where_encoder_decoder_attention_looks() -> None:
-    names = ("claims", "claims_rates", "claims_families", "claims_more", "claims_more_layers", "claims_further_layers")
-    models = [model for name in names for model in record(f"debian_en_de/{name}")["trained"]]
-    entropies = (f"{model['entropy']['encoder-decoder']:.2f}" for model in models)
-    deep, fast, slow, six, pre_ln_6, admin, dual, deepnorm, dlcl, deep_slow, deepest, admin_18, dlcl_18 = entropies
+    names = ("", "_rates", "_families", "_more", "_more_layers", "_further_layers", "_resi_dual")
+    models = [model for name in names for model in record(f"debian_en_de/claims{name}")["trained"]]
+    entropies = [f"{model['entropy']['encoder-decoder']:.2f}" for model in models]
+    deep, fast, slow, six, pre_ln_6, admin, dual, deepnorm, dlcl, deep_slow, deepest = entropies[:11]
+    admin_18, dlcl_18, dual_18 = entropies[11:]
     says(PAGE, f"is {slow} bits at 1e-3", f"and {fast} at 2e-3", f"{admin_18} in ADMIN with 18")
     says(PAGE, f"has {deep} bits ({deep_slow} at 1e-3), ")
     says(PAGE, f"RealFormer with 6 layers {six}, Pre-LN with 6 {pre_ln_6}.", f"has {admin} bits in ADMIN and {dual} in")
+    says(PAGE, f"in ResiDual ({dual_18} with 18 layers)")
     says(PAGE, f"has {deepnorm} bits in DeepNorm ({deepest} with 18 layers) and {dlcl} in DLCL ({dlcl_18} with 18)")
 
 

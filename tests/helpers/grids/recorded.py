@@ -62,13 +62,8 @@ def fairseq_train(cell: RecordedCell, folder: Path, monkeypatch: pytest.MonkeyPa
         request = replace(request, protocol=str(file))
     if request.corpus is None and cell.command("translate"):
         write_preparation(request.data.parent, cell.corpus)
-    return PlannedTraining(request).flags
-
-
-def without_one_rank(flags: list[str]) -> list[str]:
-    """Return flags without a --distributed-world-size of 1, fairseq's default where there is one GPU or none."""
-    place = flags.index("--distributed-world-size")
-    assert flags[place + 1] == "1"
+    flags = PlannedTraining(request).flags
+    place = flags.index("--distributed-world-size")  # 1, fairseq's default, which the records do without
     return flags[:place] + flags[place + 2 :]
 
 

@@ -71,9 +71,6 @@ def _composed(compose: Any, parser: OverridesParser) -> Any:
     return composed
 
 
-def _arguments(*words: str) -> Any:
-    return options.parse_args_and_arch(options.get_training_parser(), ["data", "--arch", "transformer", *words])
-
-
 def parsed(*words: str) -> Any:
-    return convert_namespace_to_omegaconf(_arguments(*words))
+    flags = ["data", "--arch", "transformer", *words]
+    return convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), flags))
