@@ -22,7 +22,7 @@ MOST = {
     "banned names beside the package": 0,
     "docstrings that complete a name beside it": 0,
     "functions over 40 lines": 0,
-    "lines of the package": 34_880,
+    "lines of the package": 34_750,
     "lines of tests": 36_140,
     "lines of reliability": 3_150,
     "lines of benchmarks": 2_360,
