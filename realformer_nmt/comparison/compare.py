@@ -156,7 +156,9 @@ def run_cell(request: CompareRequest, comparison: Comparison) -> int:
     """Run the cell that --cell names; it alone is locked, so that a comparison may run others meanwhile."""
     if comparison.corpus.missing(comparison.grid.shares):
         raise UserError("the corpus is not prepared: `compare` without --cell prepares it, and --plan shows how")
-    check_data(comparison)
+    comparison.corpus.check_settings()
+    for subset in comparison.grid.subsets:
+        comparison.corpus.check_subset(subset)
     renew_changed(request, comparison.states())
     errors = launch(request, comparison, comparison.selected)
     check_no_errors(comparison.states(), errors)

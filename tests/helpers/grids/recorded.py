@@ -63,7 +63,8 @@ def fairseq_train(cell: RecordedCell, folder: Path, monkeypatch: pytest.MonkeyPa
     if request.corpus is None and cell.command("translate"):
         write_preparation(request.data.parent, cell.corpus)
     flags = PlannedTraining(request).flags
-    place = flags.index("--distributed-world-size")  # 1, fairseq's default, which the records do without
+    place = flags.index("--distributed-world-size")  # fairseq's default, which the records do without
+    assert flags[place + 1] == "1"
     return flags[:place] + flags[place + 2 :]
 
 

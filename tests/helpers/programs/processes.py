@@ -13,8 +13,7 @@ from programs.program import REPOSITORY
 def started(*words: object) -> tuple["subprocess.Popen[str]", str]:
     """Start a program of Python's, and return it with its first line; another line ends its wait."""
     environment, pipe = {"PYTHONPATH": str(REPOSITORY)}, subprocess.PIPE
-    command = [sys.executable, *map(str, words)]
-    process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+    process = subprocess.Popen([sys.executable, *map(str, words)], env=environment, stdin=pipe, stdout=pipe, text=True)
     assert process.stdout
     return process, process.stdout.readline()
 
